@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test lint types unit filecheck campaign fuzz pairs faults wheel-check docs reference results clean
+.PHONY: help demo test lint types unit filecheck campaign fuzz pairs faults wheel-check kernel-wheel-check foreign-kernels docs reference results clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -48,6 +48,13 @@ faults: $(STAMP) ## kills, signals, broken homes, full disks, crowds, memory
 
 wheel-check: $(STAMP) ## sdist and wheel; the wheel alone in a fresh environment
 	$(BIN)/python tools/wheel_check.py
+
+kernel-wheel-check: $(STAMP) ## a wheel of kernels in a fresh environment, at every level; its speed
+	$(BIN)/python tools/kernel_wheel_check.py
+
+# Needs qemu-user-static and gcc-aarch64-linux-gnu.
+foreign-kernels: $(STAMP) ## PolyBench and field kernels for AArch64, run by QEMU
+	$(BIN)/python tools/foreign_kernels.py
 
 docs: export NO_MKDOCS_2_WARNING = 1
 

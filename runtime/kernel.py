@@ -14,16 +14,16 @@ from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
 from ..support.fork_safety import after_fork_in_child
 from ..support.immutable import Immutable
-from ..support.summaries import summary
+from ..support.markup import MOST_COLUMNS, notebook, table
+from ..support.summaries import shortened, summary
 from .calling.api_checks import check_flags, check_seconds
-from .calling.arguments import ArrayArgument, Key
+from .calling.arguments import ArrayArgument, Key, overlap_of
 from .calling.bounds_violation import Violation
 from .calling.errors import (
     ArgumentCountError,
     NotSpecialised,
     OutOfBounds,
     OutOfMemory,
-    OverlappingArguments,
 )
 from .calling.signature import CValue, ForeignFunction, Signature, Sizes, Value
 from .jit.compile import Code, Source, compile_source
@@ -157,6 +157,18 @@ class Kernel(Immutable):
 
     def __repr__(self) -> str:
         return summary(self, str(self.signature))
+
+    def _repr_html_(self) -> str:
+        """The signature, and the last specialisation with its schedule, for notebooks."""
+        last = self._last
+        facts = {"signature": str(self.signature)}
+        if last is not None:
+            sizes = last.sizes.of(self._source.scop)
+            facts["sizes"] = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+            facts["threads"] = str(last.code.threads)
+            facts["schedule"] = str(last.code.schedule or "as written")
+        rows = [[name, shortened(text, 4 * MOST_COLUMNS)] for name, text in facts.items()]
+        return notebook(f"Kernel {self.name}", table([["", ""], *rows]))
 
     def __call__(self, *args: object, **tile_sizes: int) -> Value | tuple[Value, ...] | None:
         """Runs the kernel."""
@@ -301,8 +313,4 @@ class Kernel(Immutable):
     def _refuse_overlap(self, first: int, second: int) -> None:
         one, other = self.signature.arguments[first], self.signature.arguments[second]
         assert isinstance(one, ArrayArgument) and isinstance(other, ArrayArgument)
-        written = " and ".join(a.place.name for a in (one, other) if a.writes)
-        raise OverlappingArguments(
-            f"{one.place} and argument {second + 1} '{other.place.name}' overlap in memory, and "
-            f"the kernel writes {written}; pass a copy of one of them"
-        )
+        raise overlap_of(one, other)

@@ -22,11 +22,13 @@ from ..passes.polyhedral.extents import infer_extents
 from ..passes.polyhedral.isl_context import ISL_LOCK
 from ..passes.polyhedral.scop import Scop
 from ..passes.schedules.schedule import Schedule, dependences_of
-from ..support.summaries import summary
+from ..support.markup import MOST_COLUMNS, MOST_ROWS, block, notebook, table
+from ..support.summaries import shortened, summary
 from .calling.api_checks import (
     check_choice,
     check_flags,
     check_path,
+    check_runs_here,
     check_sizes,
     check_target,
     check_text,
@@ -209,7 +211,8 @@ class Function:
         answer.
 
         Raises SourceError, TransformationError, UnsupportedSignature; ValueError for a number of
-        threads below 1 or above 1024, or a schedule of another function.
+        threads below 1 or above 1024, a target of another architecture, or a schedule of another
+        function.
         """
         _check(
             self.name,
@@ -220,6 +223,7 @@ class Function:
             verify=verify,
         )
         given, target = target, target or Target.host()
+        check_runs_here(self.name, target)
         options = replace(_options(threads, fast_math), check_bounds=check_bounds)
         source = self.source(
             schedule, threads=threads, fast_math=fast_math, target=target, verify=verify
@@ -292,6 +296,10 @@ class Function:
 
     def __repr__(self) -> str:
         return summary(self, self.name)
+
+    def _repr_html_(self) -> str:
+        """The text, for notebooks."""
+        return notebook(f"Function {self.name}", block(str(self), MOST_ROWS, MOST_COLUMNS))
 
     def __str__(self) -> str:
         """The function as MLIR text."""
@@ -409,6 +417,15 @@ class Program(Mapping[str, Function]):
 
     def __repr__(self) -> str:
         return summary(self, f"of {', '.join(self) or 'no functions'}")
+
+    def _repr_html_(self) -> str:
+        """The functions with what they take, for notebooks."""
+        shown = list(self._functions.values())[:MOST_ROWS]
+        rows = [["function", "arguments"]]
+        rows += [
+            [f.name, shortened(str(f.function.function_type.inputs), MOST_COLUMNS)] for f in shown
+        ]
+        return notebook("Program", table(rows), len(self))
 
     def __str__(self) -> str:
         """The program as MLIR text."""

@@ -6,12 +6,11 @@ something has changed, does not count: its program is labelled again.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
+from ...support.checked_lines import append_line, sound_lines
 from .locking import lock
 from .rows import Row
 
@@ -41,36 +40,25 @@ class Journal:
 
     def append(self, rows: Iterable[Row]) -> None:
         """Adds all rows of a program; raises OSError."""
-        text = json.dumps([_as_text(row) for row in rows], separators=(",", ":")).encode()
-        # What a killed process has left behind is ended by the first line break.
-        self._file.write(b"\n%s %s\n" % (_checksum(text), text))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        text = json.dumps([row_to_text(row) for row in rows], separators=(",", ":")).encode()
+        append_line(self._file, text)
 
 
 def read_journal(directory: Path) -> list[Row]:
     """All rows, of each pair the first; none where there is no journal. Raises OSError."""
-    try:
-        lines = (directory / NAME).read_bytes().split(b"\n")
-    except FileNotFoundError:
-        return []
     found: dict[bytes, Row] = {}
-    for row in _sound_rows(lines):
-        found.setdefault(row["key"], row)
+    for text in sound_lines(directory / NAME):
+        for row in json.loads(text):
+            sound = row_from_text(row)
+            found.setdefault(sound["key"], sound)
     return list(found.values())
 
 
-def _sound_rows(lines: Iterable[bytes]) -> Iterator[Row]:
-    for line in lines:
-        checksum, _, text = line.partition(b" ")
-        if text and checksum == _checksum(text):
-            for row in json.loads(text):
-                yield {**row, **{name: bytes.fromhex(row[name]) for name in _BINARY}}
-
-
-def _as_text(row: Row) -> Row:
+def row_to_text(row: Row) -> Row:
+    """A row as JSON can say it."""
     return {**row, **{name: row[name].hex() for name in _BINARY}}
 
 
-def _checksum(text: bytes) -> bytes:
-    return hashlib.blake2b(text, digest_size=8).hexdigest().encode()
+def row_from_text(row: Row) -> Row:
+    """The row that was made text."""
+    return {**row, **{name: bytes.fromhex(row[name]) for name in _BINARY}}

@@ -41,7 +41,8 @@ class Metrics:
 
     Errors and R^2 are of measured pairs only; censored ones take part, with their bound, in the
     ranking within programs. `misjudged` is the share of censored pairs that are predicted to be
-    faster than twice their bound. Shares, not percentages; NaN where there is nothing to count.
+    faster than twice their bound. `regret` is by how much the choices are slower than the best
+    candidates, in the geometric mean. Shares, not percentages; NaN where there is nothing to count.
     """
 
     programs: int
@@ -57,6 +58,7 @@ class Metrics:
     ndcg: float
     ndcg_1: float
     ndcg_5: float
+    regret: float
     misjudged: float
 
 
@@ -119,6 +121,7 @@ def evaluate(programs: Sequence[ProgramPredictions]) -> Metrics:
         _mean(metrics.ndcg(each.predicted, each.measured) for each in ranked),
         _mean(metrics.ndcg(each.predicted, each.measured, 1) for each in ranked),
         _mean(metrics.ndcg(each.predicted, each.measured, 5) for each in ranked),
+        math.expm1(_mean(metrics.regret(each.predicted, each.measured) for each in ranked)),
         float((predicted[censored] > 2 * measured[censored]).mean()) if censored.any() else 0.0,
     )
 
@@ -148,6 +151,7 @@ _ROWS: Sequence[tuple[str, Callable[[Metrics], str]]] = (
     ("nDCG", lambda m: f"{m.ndcg:.3f}"),
     ("nDCG@1", lambda m: f"{m.ndcg_1:.3f}"),
     ("nDCG@5", lambda m: f"{m.ndcg_5:.3f}"),
+    ("regret of the choice", lambda m: f"{m.regret:.1%}"),
     ("censored misjudged", lambda m: f"{m.misjudged:.1%}"),
 )
 

@@ -65,3 +65,12 @@ def ndcg(predicted: Values, measured: Values, best: int | None = None) -> float:
     gains = np.bincount(group, measured) / counts
     shares = np.add.reduceat(discounts, np.cumsum(counts) - counts)
     return float((gains * shares).sum()) / ideal
+
+
+def regret(predicted: Values, measured: Values) -> float:
+    """The logarithm of how many times longer the choice takes than the best candidate.
+
+    The choice is the candidate with the largest prediction; of several, the mean of theirs.
+    """
+    chosen = measured[predicted == predicted.max()]
+    return float(np.log(measured.max() / chosen).mean())

@@ -34,7 +34,9 @@ class AdditiveNetworkOptions:
 
     Errors larger than `tolerance` (of the logarithm) count linearly. Schedules that are predicted e
     times too fast count `exp(caution)` times as much: MAPE is mostly about these. It is added
-    itself, `percentages` times.
+    itself, `percentages` times; so is, `ranking` times, the cross-entropy of the softmax over the
+    schedules of a program (ListNet, Cao et al. 2007), in which a factor of `exp(sharpness)` in
+    speed makes one e times as likely.
     """
 
     members: int = 1
@@ -43,6 +45,8 @@ class AdditiveNetworkOptions:
     tolerance: float = 0.5
     caution: float = 0.8
     percentages: float = 0.3
+    ranking: float = 0.0
+    sharpness: float = 0.2
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,6 +45,7 @@ class TrainingOptions:
     seed: int = 0
     device: str = "cpu"
     patience: int | None = None
+    batch: int | None = None
     checkpoint: Path | None = None
     resume: bool = False
     identity: str = ""

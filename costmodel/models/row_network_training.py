@@ -83,7 +83,7 @@ class TrainedRowNetwork(nn.Module):
         together = batch.sums(found) / number[:, None]
         # The same layer on both beside each other, but once per group on what is around.
         own = linear(found, of_row, layer.bias)
-        values = own + linear(together, of_group)[batch.owner]
+        values = own + linear(together, of_group).index_select(0, batch.owner)
         corrections = self.corrections[1:](values)[:, 0]
         return torch.exp(corrections.clamp(-LARGEST_CORRECTION, LARGEST_CORRECTION))
 

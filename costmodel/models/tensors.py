@@ -39,6 +39,19 @@ def tensors_of(content: Any) -> Any:
     return content
 
 
+def arrays_in(content: Any) -> Any:
+    """Plain data with arrays in place of tensors, for `array_files`."""
+    if isinstance(content, Tensor):
+        return content.cpu().numpy()
+    if isinstance(content, dict):
+        items = cast("dict[Any, Any]", content).items()
+        return {key: arrays_in(value) for key, value in items}
+    if isinstance(content, list | tuple):
+        values = cast("list[Any] | tuple[Any, ...]", content)
+        return type(values)(arrays_in(value) for value in values)
+    return content
+
+
 def load_arrays_into(network: nn.Module, arrays: Mapping[str, Any]) -> None:
     """Takes over weights; raises RuntimeError, TypeError for those of another network."""
     network.load_state_dict({name: from_array(values) for name, values in arrays.items()})

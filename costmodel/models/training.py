@@ -7,10 +7,11 @@ Source: Baghdadi et al., "A deep learning based cost model for automatic code op
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,11 +22,13 @@ from ..learning.examples import ProgramExamples
 from .array_files import load_arrays, store_arrays
 from .learned_model import TrainingOptions, TrainingProgress
 from .model_files import check_plan
-from .tensors import descend, from_array, shuffled, tensors_of, usable_device
+from .tensors import arrays_in, descend, from_array, shuffled, tensors_of, usable_device
+from .training_batches import Collate, Pool, in_batches
 
 VALIDATED_AT_ONCE = 512
 
-Collate = Callable[[Sequence[Any], torch.device], Any]
+STORED_EVERY = 20.0
+"""Seconds between two checkpoints: on a GPU, an epoch can take less than writing one."""
 
 
 @dataclass(frozen=True)
@@ -41,19 +44,6 @@ class Recipe:
     batch: int = 32
     patience: int | None = None
     longest_gradient: float = 1.0
-
-
-class Pool(Protocol):
-    """Training set: features, and the loss of predictions for a batch of them."""
-
-    @property
-    def features(self) -> Sequence[Any]:
-        """One entry for each thing to predict."""
-        ...
-
-    def errors(self, predicted: Tensor, chosen: Sequence[int]) -> Tensor:
-        """The error of each prediction, for the entries `chosen`, which training makes small."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -76,14 +66,18 @@ class PairPool:
             from_array(np.concatenate([program.censored for program in programs])),
         )
 
-    def errors(self, predicted: Tensor, chosen: Sequence[int]) -> Tensor:
-        """Absolute percentage errors."""
+    def order(self, random: torch.Generator) -> Sequence[int]:
+        """Shuffled."""
+        return shuffled(len(self.features), random)
+
+    def targets(self, chosen: Sequence[int], device: torch.device) -> tuple[Tensor, Tensor]:
+        """Measured speed-ups, and which are censored."""
         index = list(chosen)
-        return percentage_errors(
-            predicted,
-            self.speedups[index].to(predicted.device),
-            self.censored[index].to(predicted.device),
-        )
+        return self.speedups[index].to(device), self.censored[index].to(device)
+
+    def errors(self, predicted: Tensor, targets: tuple[Tensor, Tensor]) -> Tensor:
+        """Absolute percentage errors."""
+        return percentage_errors(predicted, *targets)
 
 
 def percentage_errors(predicted: Tensor, measured: Tensor, censored: Tensor) -> Tensor:
@@ -121,21 +115,28 @@ class Trainer:
         self.training = training
         self.validation = validation
         self.options = options
-        self.batch = recipe.batch
+        self.batch = options.batch or recipe.batch
         self.longest_gradient = recipe.longest_gradient
         self.epochs = options.epochs if options.epochs is not None else recipe.epochs
         patience = options.patience if options.patience is not None else recipe.patience
         self.patience = patience if patience is not None else max(20, self.epochs // 5)
         rate = options.learning_rate or recipe.learning_rate
         self.optimiser = torch.optim.AdamW(
-            network.parameters(), lr=rate, weight_decay=recipe.weight_decay
+            network.parameters(),
+            lr=rate,
+            weight_decay=recipe.weight_decay,
+            fused=self.device.type == "cuda",
         )
         steps = -(-len(training.features) // self.batch)
         self.schedule = torch.optim.lr_scheduler.OneCycleLR(
             self.optimiser, max_lr=rate, total_steps=self.epochs * steps
         )
         self.order = torch.Generator().manual_seed(options.seed)
+        self.batches = in_batches(training, collate, self.batch, self.device, random=self.order)
+        self.validated = in_batches(validation, collate, VALIDATED_AT_ONCE, self.device)
         self.state = _State()
+        self._stored_at = -STORED_EVERY
+        self._unstored = False
 
     def run(self) -> None:
         """Trains; the network is in its best state in the end, also when interrupted."""
@@ -147,11 +148,13 @@ class Trainer:
                     break
                 self._epoch()
         finally:
+            self._checkpoint(due=0.0)
             if self.state.best_weights:
                 self.network.load_state_dict(self.state.best_weights)
             self.network.eval()
 
     def _epoch(self) -> None:
+        self._unstored = False
         training_error = self._train()
         error = self._validate()
         self.state.epoch += 1
@@ -159,34 +162,42 @@ class Trainer:
             self.state.best = error
             self.state.best_epoch = self.state.epoch
             self.state.best_weights = copy.deepcopy(self.network.state_dict())
-        if self.options.checkpoint is not None:
-            self._store(self.options.checkpoint)
+        self._unstored = True
+        self._checkpoint(due=STORED_EVERY)
         self.options.report(
             TrainingProgress(self.state.epoch, self.epochs, training_error, error, self.state.best)
         )
 
+    def _checkpoint(self, due: float) -> None:
+        """Stores the state after an epoch, unless it was done less than `due` seconds ago.
+
+        An interruption within an epoch leaves nothing whole to store: the last checkpoint stays.
+        """
+        now = time.monotonic()
+        if self.options.checkpoint is None or not self._unstored or now < self._stored_at + due:
+            return
+        self._store(self.options.checkpoint)
+        self._stored_at, self._unstored = now, False
+
     def _train(self) -> float:
         self.network.train()
-        total = 0.0
-        for chosen in _batches(shuffled(len(self.training.features), self.order), self.batch):
-            features = [self.training.features[number] for number in chosen]
-            predicted = self.network(self.collate(features, self.device))
-            loss = self.training.errors(predicted, chosen).mean()
+        total = torch.zeros((), device=self.device)
+        for batch in self.batches:
+            predicted = self.network(batch.inputs)
+            loss = self.training.errors(predicted, batch.targets).mean()
             descend(loss, self.optimiser, self.longest_gradient)
             self.schedule.step()
-            total += loss.item() * len(chosen)
-        return total / len(self.training.features)
+            total += loss.detach() * batch.count
+        return total.item() / len(self.training.features)
 
     def _validate(self) -> float:
         self.network.eval()
-        total = 0.0
-        pool = self.validation
+        total = torch.zeros((), device=self.device)
         with torch.inference_mode():
-            for chosen in _batches(range(len(pool.features)), VALIDATED_AT_ONCE):
-                features = [pool.features[number] for number in chosen]
-                predicted = self.network(self.collate(features, self.device))
-                total += pool.errors(predicted, chosen).sum().item()
-        return total / len(pool.features)
+            for batch in self.validated:
+                predicted = self.network(batch.inputs)
+                total += self.validation.errors(predicted, batch.targets).sum()
+        return total.item() / len(self.validation.features)
 
     def _store(self, path: Path) -> None:
         content: dict[str, Any] = {
@@ -203,7 +214,7 @@ class Trainer:
         }
         if self.device.type == "cuda":
             content["random_of_device"] = torch.cuda.get_rng_state(self.device)
-        store_arrays(path, content)
+        store_arrays(path, arrays_in(content))
 
     def _resume(self) -> None:
         path = self.options.checkpoint
@@ -229,10 +240,6 @@ class Trainer:
             f"{len(self.training.features)} examples, {self.epochs} epochs, seed "
             f"{self.options.seed}, {parameters} weights, {self.options.identity}"
         )
-
-
-def _batches(numbers: Sequence[int], size: int) -> list[Sequence[int]]:
-    return [numbers[start : start + size] for start in range(0, len(numbers), size)]
 
 
 def train_network(

@@ -9,6 +9,7 @@ import islpy as isl
 
 from ...dialects.errors import SourceError
 from ...passes.polyhedral.bounds import sizes_outside
+from ...passes.polyhedral.gathers import gathered_arguments
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.scop import AccessKind, Array, Scop
 from .c_types import ArrayType, Elements, PointerType
@@ -109,6 +110,12 @@ class _Maker:
                 f"'{symbol.name}' has elements of type '{elements.element}'",
                 self.region.place,
                 "use long or int64_t",
+            )
+        if argument in gathered_arguments(self.scop):
+            raise SourceError(
+                f"'{symbol.name}' is read at subscripts that depend on data, and C does not tell "
+                "how many elements it has",
+                self.region.place,
             )
         self.declared.append(("void *", f"a{argument}"))
         address = "&" if not elements.extents else ""

@@ -124,7 +124,11 @@ class Choices:
             return self.choose(head, one, inner, kind, node)
         if tests_data(condition):
             truth = self.conditions.truth(condition, node)
-            return self.expressions.arithmetic.select(truth, one(), other(), kind, node)
+            with self.expressions.guards.under(truth, True):
+                first = one()
+            with self.expressions.guards.under(truth, False):
+                second = other()
+            return self.expressions.arithmetic.select(truth, first, second, kind, node)
         found = alternatives(condition)
         if found is None:
             raise SourceError("the condition has too many alternatives", node.place)

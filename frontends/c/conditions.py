@@ -72,10 +72,11 @@ class Conditions:
         """The truth value of a condition on data alone."""
         emitter = self.expressions.emitter
         if isinstance(condition, Junction):
-            names = [self.truth(part, node) for part in condition.parts]
             word = "andi" if condition.conjunction else "ori"
-            result = names[0]
-            for name in names[1:]:
+            result = self.truth(condition.parts[0], node)
+            for part in condition.parts[1:]:
+                with self.expressions.guards.under(result, condition.conjunction):
+                    name = self.truth(part, node)
                 result = emitter.operation(f"arith.{word} {result}, {name} : i1", node)
             return result
         assert isinstance(condition, DataTest)

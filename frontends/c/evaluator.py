@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from ..text.emitter import Emitter
+from ..text.guards import Guards
 from .arithmetic import Arithmetic
 from .c_types import NumberType
 from .domain import Domain
@@ -19,6 +20,7 @@ class Evaluator(Protocol):
     domain: Domain
     arithmetic: Arithmetic
     names: dict[Symbol, Value]
+    guards: Guards[Piece]
 
     def value(self, node: Expression) -> Value:
         """The value of an expression; raises SourceError, NotAffine."""

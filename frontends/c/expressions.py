@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ...dialects.errors import SourceError
 from ..text.affine import Affine, Index, quotient
@@ -11,13 +10,14 @@ from ..text.conditions import Condition, Fixed
 from ..text.emitter import Emitter, NotAffine
 from .aliases import Aliases
 from .arithmetic import PREDICATES, Arithmetic, linear
-from .c_types import INT, Elements, IntegerType, NumberType, PointerType
+from .c_types import INT, IntegerType, NumberType, PointerType
 from .calls import Calls
 from .choices import Choices
 from .conditions import Conditions
 from .domain import Domain
 from .element_sizes import ElementSizes
 from .flat_arrays import FlatArrays, Stride
+from .gathers import Gathers
 from .idioms import rounded_division
 from .numbers import number_type
 from .tree import (
@@ -35,16 +35,8 @@ from .tree import (
     Unary,
     Unsupported,
 )
-from .values import Constant, Linear, Scalar, Value, index_of, rounded
+from .values import Array, Constant, Linear, Scalar, Value, index_of, rounded
 from .variables import Variable, Variables
-
-
-@dataclass(frozen=True)
-class Array:
-    """An array as a memref: its name in the text and its type."""
-
-    name: str
-    elements: Elements
 
 
 class Expressions:
@@ -69,6 +61,8 @@ class Expressions:
         self.aliases = Aliases(variables)
         self.sizes = sizes
         self.arrays: dict[Symbol, Array] = {}
+        self.gathers = Gathers(self, self.arrays)
+        self.guards = self.gathers.guards
         self.names: dict[Symbol, Value] = {}
         self.values: dict[Variable, Value] = {}
         self.left_loops: set[Symbol] = set()
@@ -259,11 +253,16 @@ class Expressions:
         size = self.sizes.symbol(node) if self.emitter.is_affine_only else None
         if size is not None:
             return self.names[size]
+        base, written = subscripts_of(node)
+        if isinstance(base, Name):
+            gathered = self.gathers.element(node, base.symbol, written)
+            if gathered is not None:
+                return Scalar(gathered, self.arrays[base.symbol].elements.element)
         array, subscripts = self.access(node)
         self.emitter.require_operations(
             node,
             f"an element of '{root(node).symbol.name}' is data",
-            "subscripts and bounds may not depend on data",
+            "bounds, and subscripts of what is written, may not depend on data",
         )
         text = f"affine.load %{array.name}[{subscripts}] : {array.elements.mlir}"
         return Scalar(self.emitter.operation(text, node), array.elements.element)
@@ -271,11 +270,7 @@ class Expressions:
     def access(self, node: Subscript) -> tuple[Array, str]:
         """An element: its array and the text of the subscripts; raises SourceError."""
         node = self.aliases.resolved(node)
-        written: list[Expression] = []
-        base: Expression = node
-        while isinstance(base, Subscript):
-            written.insert(0, base.index)
-            base = base.base
+        base, written = subscripts_of(node)
         symbol = root(node).symbol
         array = self.arrays.get(symbol)
         if array is None:
@@ -312,6 +307,16 @@ def _no_array(symbol: Symbol, node: Expression) -> SourceError:
         f"'{symbol.name}' has the type '{symbol.type}': elements must be float, double or integers",
         node.place,
     )
+
+
+def subscripts_of(node: Subscript) -> tuple[Expression, list[Expression]]:
+    """What an element is of, and its subscripts."""
+    written: list[Expression] = []
+    base: Expression = node
+    while isinstance(base, Subscript):
+        written.insert(0, base.index)
+        base = base.base
+    return base, written
 
 
 def root(node: Subscript) -> Name:

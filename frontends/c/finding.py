@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from ...dialects.errors import SourceError
 from .regions import Region, named
@@ -61,13 +62,30 @@ def _search(function: Function, block: Block, around: tuple[Statement, ...], fou
             if not _leads(before, run) or _refusal(function, [before, *run], around) is not None:
                 break
             run.insert(0, before)
-        while position < len(statements) and _may_join(statements[position]):
-            if _refusal(function, [*run, statements[position]], around) is not None:
-                break
+        behind = list(takewhile(_may_join, statements[position:]))
+        for _ in range(_longest(function, run, behind, around)):
             run.append(statements[position])
             position += 1
         found.regions.append(_region(function, run, around))
         begin = position
+
+
+def _longest(
+    function: Function, run: list[Statement], behind: list[Statement], around: tuple[Statement, ...]
+) -> int:
+    """How many of the statements behind a run join it.
+
+    Tried are 1, 2, 4 and so on, then halves: the work is in proportion to their number.
+    """
+    joined, step = 0, 1
+    while step and joined < len(behind):
+        count = min(joined + step, len(behind))
+        if _refusal(function, [*run, *behind[:count]], around) is None:
+            joined, step = count, step * 2
+        else:
+            step = (count - joined) // 2
+            behind = behind[: count - 1]
+    return joined
 
 
 def _region(

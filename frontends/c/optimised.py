@@ -13,16 +13,12 @@ from ...dialects.errors import SourceError
 from ...lowering.c import emit_c
 from ...lowering.generate import generate
 from ...lowering.specialise import specialise
-from ...passes.polyhedral.bounds import BoundsError, check_bounds
-from ...passes.polyhedral.extents import infer_extents
 from ...passes.polyhedral.isl_context import ISL_LOCK
+from ...passes.polyhedral.typical_sizes import typical_sizes
 from ...passes.schedules.schedule import Schedule
 from ...runtime.program import RULES, Function
 
 PREFIX = "loopwright_"
-
-_TYPICAL = (2000, 1000, 500, 250, 100, 50, 20, 10, 4)
-_MOST_BYTES = 1 << 27
 
 _HELPERS = {
     "floord": "n / d - (n % d < 0)",
@@ -51,7 +47,8 @@ def optimised_loops(function: Function, options: Options, name: str) -> func.Fun
     given = {s.name: n for s in scop.sizes for k, n in (options.sizes or {}).items() if k == s.name}
     schedule: Schedule | None
     if options.schedule is None:
-        typical = _typical_sizes(function, given)
+        with ISL_LOCK:
+            typical = typical_sizes(scop, given)
         schedule = None
         if typical is not None:
             # The model has learned from our own vector code, which a C compiler does not get.
@@ -72,33 +69,6 @@ def optimised_loops(function: Function, options: Options, name: str) -> func.Fun
     loops.properties["sym_name"] = StringAttr(name)
     emit_c(loops)  # raises for what C cannot express, which concerns this region alone
     return loops
-
-
-def _typical_sizes(function: Function, given: Mapping[str, int]) -> dict[str, int] | None:
-    """Sizes for which the default schedule is chosen, with arrays that are large but fit."""
-    scop = function.scop
-    for size in _TYPICAL:
-        sizes = {p.name: size for p in scop.parameters if p.dimension is None} | dict(given)
-        with ISL_LOCK:
-            found = infer_extents(scop, sizes)
-            try:
-                check_bounds(scop, found)
-            except (BoundsError, KeyError):
-                continue
-        if len(found) == len(scop.sizes) and _bytes(function, found) <= _MOST_BYTES:
-            return found
-    return None
-
-
-def _bytes(function: Function, sizes: Mapping[str, int]) -> int:
-    total = 0
-    for array in function.scop.arrays:
-        if array.argument is not None:
-            count = 8
-            for extent in array.shape:
-                count *= sizes[extent] if isinstance(extent, str) else int(str(extent))
-            total += count
-    return total
 
 
 def c_text(loops: Sequence[func.FuncOp], entries: Sequence[str]) -> str:

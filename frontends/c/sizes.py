@@ -17,7 +17,7 @@ from .tree import (
     Subscript,
     Symbol,
     all_expressions,
-    blocks_of,
+    all_statements,
     expressions_of,
     walk,
 )
@@ -45,27 +45,23 @@ def _names(node: Expression) -> Iterator[Name]:
 
 
 def _positions(statements: Sequence[Statement]) -> Iterator[Expression]:
-    for expression in all_expressions(list(statements)):
+    for expression in all_expressions(statements):
         if isinstance(expression, Subscript):
             yield expression.index
         elif isinstance(expression, Conditional):
             yield expression.test
-    for statement in statements:
+    for statement in all_statements(statements):
         if isinstance(statement, For | If):
             yield from expressions_of(statement)
         elif isinstance(statement, Declare):
             yield from statement.symbol.extents
-        for block in blocks_of(statement):
-            yield from _positions(block.statements)
 
 
 def _values(statements: Sequence[Statement]) -> Iterator[tuple[Symbol, Expression]]:
     """What variables are assigned."""
-    for expression in all_expressions(list(statements)):
+    for expression in all_expressions(statements):
         if isinstance(expression, Assignment) and isinstance(expression.target, Name):
             yield expression.target.symbol, expression.value
-    for statement in statements:
+    for statement in all_statements(statements):
         if isinstance(statement, Declare) and statement.value is not None:
             yield statement.symbol, statement.value
-        for block in blocks_of(statement):
-            yield from _values(block.statements)

@@ -174,7 +174,8 @@ class Statements:
                 text = f"arith.andi {self._guards[-1]}, {guard} : i1"
                 guard = self.emitter.operation(text, node)
             self._guards.append(guard)
-            self.block(block)
+            with self.expressions.guards.under(truth, not negated):
+                self.block(block)
             self._guards.pop()
 
     def _mixed(self, condition: Condition, node: If) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...dialects.errors import SourceError
-from ...passes.polyhedral.bounds import ASSUMPTION
+from ...passes.polyhedral.size_assumptions import ASSUMPTION
 from ...runtime.calling.signature import UNSIGNED
 from ..text.affine import Affine, Index
 from ..text.affine import Name as TextName
@@ -15,7 +15,7 @@ from .c_types import BOOL, Elements, FloatType, IntegerType, elements_of
 from .certain_reads import uncertain_reads
 from .domain import Domain
 from .element_sizes import ElementSizes, NewSize
-from .expressions import Array, Expressions
+from .expressions import Expressions
 from .flat_arrays import NewStrides, Stride, extents
 from .names import Names
 from .regions import Region
@@ -31,7 +31,7 @@ from .tree import (
     all_expressions,
     blocks_of,
 )
-from .values import Linear, Scalar, index_of
+from .values import Array, Linear, Scalar, index_of
 from .variables import find_variables, is_live, loop_symbols
 
 

@@ -6,9 +6,11 @@ told apart by identity.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 from ...dialects.locations import Location
 from .c_types import CType
@@ -293,10 +295,29 @@ def expressions_of(statement: Statement) -> tuple[Expression, ...]:
     return statement.expressions if isinstance(statement, Refused) else ()
 
 
-def all_expressions(statements: list[Statement]) -> Iterator[Expression]:
+def all_expressions(statements: Iterable[Statement]) -> Iterator[Expression]:
     """All expressions in statements, with those inside of others."""
+    return chain.from_iterable(map(_expressions_in, statements))
+
+
+def _expressions_in(statement: Statement) -> tuple[Expression, ...]:
+    """All expressions in a statement, which never change: that is asked for again and again."""
+    found = _EXPRESSIONS.get(statement)
+    if found is None:
+        own = (each for expression in expressions_of(statement) for each in walk(expression))
+        inner = (
+            each for block in blocks_of(statement) for each in all_expressions(block.statements)
+        )
+        found = _EXPRESSIONS[statement] = (*own, *inner)
+    return found
+
+
+_EXPRESSIONS: WeakKeyDictionary[Statement, tuple[Expression, ...]] = WeakKeyDictionary()
+
+
+def all_statements(statements: Iterable[Statement]) -> Iterator[Statement]:
+    """Statements, and those in their blocks."""
     for statement in statements:
-        for expression in expressions_of(statement):
-            yield from walk(expression)
+        yield statement
         for block in blocks_of(statement):
-            yield from all_expressions(block.statements)
+            yield from all_statements(block.statements)

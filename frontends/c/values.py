@@ -9,7 +9,7 @@ import numpy as np
 
 from ..text.affine import Affine, Index
 from ..text.literals import float_literal
-from .c_types import IntegerType, NumberType
+from .c_types import Elements, IntegerType, NumberType
 
 LARGEST = 1 << 62
 """Constants of affine integers are below."""
@@ -37,6 +37,14 @@ class Scalar:
 
     name: str
     type: NumberType
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array as a memref: its name in the text and its type."""
+
+    name: str
+    elements: Elements
 
 
 Value: TypeAlias = "Constant | Linear | Scalar"

@@ -13,6 +13,12 @@ from .requirements import Requirement, never
 from .values import Scalar
 from .views import ONE, ZERO, ArrayValue, Range, View
 
+_LARGEST = 1 << 62
+"""Affine integers are below, so that two of them can be compared in 64 bits."""
+
+_LARGEST_SIZE = 1 << 40
+"""No size or loop variable is larger that is not multiplied by large constants."""
+
 
 class Accesses:
     """Evaluates accesses.
@@ -59,7 +65,9 @@ class Accesses:
     def load(self, node: ast.expr, view: View, point: Sequence[Affine]) -> Scalar:
         """The element of a view at a point of the result that it is broadcast to."""
         what = f"'{ast.unparse(node)}' is data"
-        self.emitter.require_operations(node, what, "subscripts and bounds may not depend on data")
+        self.emitter.require_operations(
+            node, what, "bounds, and subscripts of what is written, may not depend on data"
+        )
         subscripts = view.at(point)
         self.reads.append((node, view, subscripts))
         text = f"affine.load {view.array.element(subscripts)}"
@@ -143,6 +151,21 @@ class Accesses:
             requirement = never([*refused, *self.conditions], self.ranges, error)
             if requirement is not None and requirement not in self.requirements:
                 self.requirements.append(requirement)
+
+    def require_fitting(self, value: Index, node: ast.AST) -> None:
+        """Refuses sizes with which an integer, that is exact in Python, leaves 64 bits."""
+        for part in value.parts:
+            size = sum(abs(factor) for _, factor in part.terms) * _LARGEST_SIZE
+            if not part.terms or size + abs(part.constant) < _LARGEST:
+                continue
+            error = self.source.error(
+                node, "this integer does not fit into 64 bits for these sizes", "write f64(...)"
+            )
+            for sign in (1, -1):
+                beyond = part.times(sign).plus(Affine(constant=-_LARGEST))
+                requirement = never([beyond, *self.conditions], self.ranges, error)
+                if requirement is not None and requirement not in self.requirements:
+                    self.requirements.append(requirement)
 
     def _bound(self, node: ast.expr, extent: Affine, limits: tuple[Affine, Affine]) -> Affine:
         """A bound of a slice; one that is a literal beyond a constant extent is cut off."""

@@ -145,10 +145,11 @@ class Choices:
     def truth(self, condition: Condition, node: ast.AST) -> str:
         """The truth value of a condition on data alone."""
         if isinstance(condition, Junction):
-            names = [self.truth(part, node) for part in condition.parts]
             word = "andi" if condition.conjunction else "ori"
-            result = names[0]
-            for name in names[1:]:
+            result = self.truth(condition.parts[0], node)
+            for part in condition.parts[1:]:
+                with self.expressions.guards.under(result, condition.conjunction):
+                    name = self.truth(part, node)
                 result = self.emitter.operation(f"arith.{word} {result}, {name} : i1", node)
             return result
         assert isinstance(condition, DataTest)
@@ -192,7 +193,11 @@ class Choices:
             return self.choose(head, one, inner, node)
         if tests_data(condition):
             truth = self.truth(condition, node)
-            values = one(), other()
+            with self.expressions.guards.under(truth, True):
+                first_value = one()
+            with self.expressions.guards.under(truth, False):
+                second_value = other()
+            values = first_value, second_value
             kind = self.arithmetic.joined(*values, node)
             first, second = (self.arithmetic.convert(each, kind.element, node) for each in values)
             result = self.arithmetic.select(truth, first, second, node)

@@ -9,10 +9,12 @@ from typing import Protocol
 from ..text.affine import Affine, Index
 from ..text.conditions import Condition
 from ..text.emitter import Emitter
+from ..text.guards import Guards
 from .arithmetic import Arithmetic
 from .captured import Captured
 from .source import PythonSource
 from .values import Constant, Value
+from .views import View
 
 
 class Evaluator(Protocol):
@@ -26,6 +28,9 @@ class Evaluator(Protocol):
 
     @property
     def emitter(self) -> Emitter[ast.AST]: ...
+
+    @property
+    def guards(self) -> Guards[ast.AST]: ...
 
     @property
     def arithmetic(self) -> Arithmetic: ...
@@ -48,6 +53,14 @@ class Evaluator(Protocol):
 
     def is_local(self, node: ast.expr) -> bool:
         """Whether a name is an argument or a variable of the function."""
+        ...
+
+    def is_data(self, node: ast.expr) -> bool:
+        """Whether a name or an element is a number that the kernel computes or reads."""
+        ...
+
+    def view(self, node: ast.expr) -> View | None:
+        """The view that an expression is; None for all else."""
         ...
 
     def shape(self, node: ast.expr) -> tuple[Affine, ...]:

@@ -13,12 +13,14 @@ import numpy as np
 from ..text.affine import Affine, Index
 from ..text.conditions import Condition
 from ..text.emitter import Emitter, NotAffine
+from ..text.guards import Guards
 from .accesses import Accesses
 from .arithmetic import Arithmetic, index_of
 from .calls import Calls
 from .captured import MISSING, SEQUENCES, Captured
 from .choices import Choices
 from .element_types import element_type
+from .gathers import Gathers
 from .shapes import Shapes
 from .source import PythonSource
 from .values import Constant, Scalar, Value, type_name
@@ -49,6 +51,8 @@ class Expressions:
         self.arithmetic = Arithmetic(emitter, source)
         self.calls = Calls(self)
         self.choices = Choices(self)
+        self.guards: Guards[ast.AST] = Guards(emitter)
+        self.gathers = Gathers(self)
         self.accesses = Accesses(self, emitter)
         self.shapes = Shapes(source, captured, self.view, self.computed)
         self._point: tuple[Affine, ...] = ()
@@ -116,7 +120,10 @@ class Expressions:
             return self._subscript(node)
         if isinstance(node, ast.BinOp):
             left, right = self.value(node.left), self.value(node.right)
-            return self.arithmetic.binary(type(node.op), left, right, node)
+            result = self.arithmetic.binary(type(node.op), left, right, node)
+            if isinstance(result, Index):
+                self.accesses.require_fitting(result, node)
+            return result
         if isinstance(node, ast.UnaryOp):
             return self._unary(node)
         if isinstance(node, ast.IfExp):
@@ -174,6 +181,8 @@ class Expressions:
             found = self.meaning(node)
             return found if isinstance(found, View) else None
         if isinstance(node, ast.Subscript):
+            if self.gathers.base(node) is not None:
+                return None
             base = self.view(node.value)
             return None if base is None else self.accesses.indexed(base, node)
         if isinstance(node, ast.Attribute) and node.attr == "T":
@@ -319,7 +328,21 @@ class Expressions:
             raise self.source.error(node, f"'{ast.unparse(node)}' is not a number", hint)
         return self._captured(node, self.captured.resolve(node))
 
+    def is_data(self, node: ast.expr) -> bool:
+        """Whether a name or an element is a number that the kernel computes or reads."""
+        if isinstance(node, ast.Subscript):
+            return self.view(node.value) is not None
+        if not isinstance(node, ast.Name):
+            return False
+        variable = self.variables.get(node)
+        if variable is None:
+            return isinstance(self.names.get(node.id), Scalar)
+        return isinstance(self.values.get(variable), Scalar | None)
+
     def _subscript(self, node: ast.Subscript) -> Value:
+        base = self.gathers.base(node)
+        if base is not None:
+            return self.gathers.element(node, base)
         extents = self.extents(node.value)
         if extents is not None:
             return self.accesses.size(tuple(e.parts[0] for e in extents), node)

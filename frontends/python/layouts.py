@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from ...runtime.calling.arguments import ArrayArgument
-from ...runtime.calling.array_memory import is_tensor
+from ...runtime.calling.array_memory import exported_array, is_tensor
 from ...runtime.calling.errors import ArgumentValueError, OverlappingArguments
 from ...runtime.kernel import Kernel
 
@@ -71,7 +71,7 @@ def call_on_copies(kernel: Kernel, args: Sequence[Any], refusal: ArgumentValueEr
                 raise ArgumentValueError(
                     f"{argument.place}: the kernel writes to this array, which is read-only"
                 )
-            passed[position] = _copy(value)
+            passed[position] = row_major(value)
             copied.append(position)
     if not copied:
         raise refusal
@@ -112,11 +112,19 @@ def fits(value: Any) -> bool:
     )
 
 
+def in_memory(value: Any) -> Any:
+    """The array that a call takes: as NumPy's, where it is neither NumPy's nor torch's."""
+    is_known = isinstance(value, int | float | np.ndarray | np.generic) or is_tensor(value)
+    array = None if is_known else exported_array(cast(object, value))
+    return cast(Any, value) if array is None else array
+
+
 def _is_writable(value: Any) -> bool:
     return is_tensor(value) or bool(value.flags.writeable)
 
 
-def _copy(value: Any) -> Any:
+def row_major(value: Any) -> Any:
+    """A copy of an array, in row-major order."""
     return value.contiguous() if is_tensor(value) else np.array(value, order="C", copy=True)
 
 

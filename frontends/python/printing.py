@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType
@@ -11,7 +12,6 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
-    AffineConstantExpr,
     AffineDimExpr,
     AffineExpr,
     AffineMap,
@@ -21,62 +21,42 @@ from xdsl.ir.affine import (
 from ...dialects import affine
 from ...dialects.errors import SourceError
 from ...dialects.locations import name_of
+from ...passes.polyhedral.affine_text import to_text
+from ...passes.polyhedral.identifiers import ArgumentNames
+from ...passes.polyhedral.linear_terms import linear_terms
 from ...passes.polyhedral.memrefs import as_memref
-
-_BINARY = {
-    "arith.addf": "+",
-    "arith.subf": "-",
-    "arith.mulf": "*",
-    "arith.divf": "/",
-    "arith.addi": "+",
-    "arith.subi": "-",
-    "arith.muli": "*",
-    "arith.floordivsi": "//",
-    "arith.andi": "&",
-    "arith.ori": "|",
-    "arith.xori": "^",
-    "arith.shli": "<<",
-    "arith.shrsi": ">>",
-    "arith.shrui": ">>",
-    "math.powf": "**",
-}
-
-_CALLS = {
-    "arith.maximumf": "np.maximum",
-    "arith.minimumf": "np.minimum",
-    "arith.maxnumf": "np.fmax",
-    "arith.minnumf": "np.fmin",
-    "arith.maxsi": "np.maximum",
-    "arith.minsi": "np.minimum",
-    "arith.maxui": "np.maximum",
-    "arith.minui": "np.minimum",
-    "math.absf": "abs",
-    "math.absi": "abs",
-    "math.atan2": "np.arctan2",
-    **{
-        f"math.{name}": f"np.{name}"
-        for name in ("sqrt", "exp", "exp2", "log", "log2", "log10", "log1p", "expm1", "sin", "cos")
-    },
-    **{f"math.{name}": f"np.{name}" for name in ("tan", "tanh", "cbrt", "floor", "ceil")},
-}
-
-_CASTS = (
-    "arith.extf",
-    "arith.truncf",
-    "arith.extsi",
-    "arith.extui",
-    "arith.trunci",
-    "arith.sitofp",
-    "arith.uitofp",
-    "arith.fptosi",
-    "arith.index_cast",
+from ...passes.polyhedral.size_assumptions import (
+    assumptions,
+    equal_sizes,
+    integer_arguments,
+    is_equality_of_sizes,
+)
+from ...runtime.calling.signature import UNSIGNED
+from .printed_operations import (
+    BINARY,
+    CALLS,
+    CASTS,
+    EXTENSIONS,
+    FIRST_UNSIGNED,
+    FLOAT_PREDICATES,
+    INTEGER_PREDICATES,
+    SIGNED_TO_UNSIGNED,
+    UNSIGNED_OPERATIONS,
+    bare,
+    takes_unsigned,
 )
 
-_EXTENSIONS = ("arith.extui", "arith.uitofp")
-"""What reads an element as an unsigned number."""
 
-_FLOAT_PREDICATES = {1: "==", 2: ">", 3: ">=", 4: "<", 5: "<=", 13: "!="}
-_INTEGER_PREDICATES = {0: "==", 1: "!=", 2: "<", 3: "<=", 4: ">", 5: ">="}
+def print_file(functions: Sequence[func.FuncOp]) -> str:
+    """Functions as a Python file; raises SourceError."""
+    text = "".join(f"\n\n{print_python(each)}" for each in functions)
+    types = sorted(set(re.findall(r"\bloopwright\.([fiu]\d+)\b", text)))
+    text = re.sub(r"\bloopwright\.([fiu]\d+)\b", r"\1", text)
+    header = "import math\n\n" if "math." in text else ""
+    header += "import numpy as np\n\n" if "np." in text else ""
+    header += "import loopwright\n"
+    header += f"from loopwright import {', '.join(types)}\n" if types else ""
+    return header + text
 
 
 def print_python(function: func.FuncOp) -> str:
@@ -91,18 +71,25 @@ class _Printer:
         self.depth = 1
         self.names: dict[SSAValue, str] = {}
         self.stored: set[Operation] = set()
-        self.taken = {"np", "loopwright", "min", "max", "abs", "range"}
-        self.unsigned = {
+        self.taken = {"np", "loopwright", "min", "max", "abs", "range", "math"}
+        self.taken |= {f"{kind}{width}" for kind in "fiu" for width in (8, 16, 32, 64)}
+        self.unsigned: set[SSAValue] = {
             operation.operands[0].owner.operands[0]
             for operation in function.walk()
-            if operation.name in _EXTENSIONS
+            if operation.name in EXTENSIONS
             and isinstance(operation.operands[0].owner, affine.LoadOp)
         }
+        attributes = function.arg_attrs or ()
+        pairs = zip(function.body.block.args, attributes, strict=False)
+        self.unsigned |= {value for value, each in pairs if UNSIGNED in each.data}
+        self.argument_names = ArgumentNames.of(function)
+        self.equal = {name: group for group in equal_sizes(function) for name in group}
 
     def text(self) -> str:
         block = self.function.body.block
         arguments = [f"{self._name(each)}: {self._annotation(each)}" for each in block.args]
         head = f"@loopwright.kernel\ndef {self.function.sym_name.data}({', '.join(arguments)}):\n"
+        self.lines += [f"    assert {each}" for each in self._asserted()]
         self._block(block)
         body = self.lines or ["    pass"]
         return head + "\n".join(body) + "\n"
@@ -131,12 +118,45 @@ class _Printer:
         kind = as_memref(value)
         if kind is not None:
             extents = [
-                f'"{self._name(value)}_{position}"' if extent < 0 else str(extent)
+                f'"{self._extent_name(value, position)}"' if extent < 0 else str(extent)
                 for position, extent in enumerate(kind.get_shape())
             ]
             element = self._element(value, kind.element_type)
             return f"loopwright.{element}[{', '.join(extents) or '()'}]"
-        return f"loopwright.{value.type}"
+        return f"loopwright.{self._element(value, value.type)}"
+
+    def _extent_name(self, array: SSAValue, position: int) -> str:
+        """The name of an extent; equal ones have one name, that of an argument if there is one."""
+        assert isinstance(array, BlockArgument)
+        group = self.equal.get(self.argument_names.dimensions[array.index, position])
+        if group is None:
+            return f"{self._name(array)}_{position}"
+        arguments = self.function.body.block.args
+        for each in arguments:
+            if self.argument_names.arguments[each.index] in group:
+                return self._name(each)
+        return min(group)
+
+    def _asserted(self) -> Iterator[str]:
+        """What the function takes for granted about its sizes, but for what extents say."""
+        arguments = self.function.body.block.args
+        dims = [self._name(arguments[position]) for position in integer_arguments(self.function)]
+        places = list(self.argument_names.dimensions)
+        symbols = [f"{self._name(arguments[array])}.shape[{n}]" for array, n in places]
+        extents = [self._extent_name(arguments[array], n) for array, n in places]
+        for refused, one in assumptions(self.function):
+            parts: list[str] = []
+            for each in one.constraints:
+                sides = (to_text(part, dims, extents) for part in linear_terms(each.lhs)[0])
+                if refused or not is_equality_of_sizes(each) or len(set(sides)) > 1:
+                    text = self._affine(each.lhs, dims, symbols)
+                    parts.append(f"{text} {each.kind.value} 0")
+            if refused and len(one.constraints) == 1:
+                yield parts[0].replace(" >= 0", " < 0").replace(" == 0", " != 0")
+            elif refused:
+                yield f"not ({' and '.join(parts)})"
+            else:
+                yield from parts
 
     # Statements
 
@@ -164,7 +184,7 @@ class _Printer:
                 value = (
                     f"loopwright.{self._element(operation.memref, operation.value.type)}({value})"
                 )
-            self._line(f"{place} = {value}")
+            self._line(f"{place} = {bare(value)}")
         elif isinstance(operation, affine.YieldOp):
             if operation.operands:
                 values = [self._value(each) for each in operation.operands]
@@ -176,10 +196,18 @@ class _Printer:
             self._allocation(operation)
         elif operation.name in ("func.return", "memref.dealloc", "memref.dim"):
             if operation.name == "func.return" and operation.operands:
-                raise SourceError.at(operation, "results are not printed as Python")
+                self._line(f"return {', '.join(self._results(operation.operands))}")
         elif operation.results and not self._is_inlined(operation):
             text = self._expression(operation)
-            self._line(f"{self._name(operation.results[0])} = {text}")
+            self._line(f"{self._name(operation.results[0])} = {bare(text)}")
+
+    def _results(self, values: Sequence[SSAValue]) -> Iterator[str]:
+        attributes = self.function.res_attrs
+        for position, value in enumerate(values):
+            unsigned = attributes is not None and UNSIGNED in attributes.data[position].data
+            text = self._value(value)
+            kind = str(value.type).replace("i", "u")
+            yield f"loopwright.{kind}({text})" if unsigned else text
 
     def _loop(self, loop: affine.ForOp) -> None:
         arguments = loop.body.block.args
@@ -210,6 +238,7 @@ class _Printer:
         self.depth += 1
         self._block(loop.body.block, carried)
         self.depth -= 1
+        self.taken.discard(self._name(arguments[0]))  # a later loop may have this variable
 
     @staticmethod
     def _destination(loop: affine.ForOp, result: SSAValue) -> affine.StoreOp | None:
@@ -231,8 +260,6 @@ class _Printer:
         return store
 
     def _condition(self, operation: affine.IfOp) -> None:
-        if operation.results:
-            raise SourceError.at(operation, "an 'affine.if' with results is not printed as Python")
         constraints = operation.condition.data
         dims, symbols = self._operands(constraints.num_dims, operation.operands)
         parts = [
@@ -240,15 +267,34 @@ class _Printer:
             f"{self._affine(each.rhs, dims, symbols)}"
             for each in constraints.constraints
         ]
-        self._line(f"if {' and '.join(parts) or 'True'}:")
+        condition = " and ".join(parts) or "True"
+        if operation.results and self._is_choice(operation):
+            for position, result in enumerate(operation.results):
+                values: list[str] = []
+                for region in (operation.then_region, operation.else_region):
+                    assert region.block.last_op is not None
+                    values.append(self._value(region.block.last_op.operands[position]))
+                self._line(f"{self._name(result)} = {values[0]} if {condition} else {values[1]}")
+            return
+        chosen = [self._name(each) for each in operation.results]
+        self._line(f"if {condition}:")
         self.depth += 1
-        self._block(operation.then_region.block)
+        self._block(operation.then_region.block, chosen)
         self.depth -= 1
         if operation.else_region.blocks:
             self._line("else:")
             self.depth += 1
-            self._block(operation.else_region.block)
+            self._block(operation.else_region.block, chosen)
             self.depth -= 1
+
+    def _is_choice(self, operation: affine.IfOp) -> bool:
+        """Whether both branches are expressions."""
+        return all(
+            self._is_inlined(each)
+            for region in (operation.then_region, operation.else_region)
+            for each in region.block.ops
+            if not isinstance(each, affine.YieldOp)
+        )
 
     def _allocation(self, operation: memref.AllocOp | memref.AllocaOp) -> None:
         kind = operation.memref.type
@@ -283,6 +329,8 @@ class _Printer:
         return not uses[0].operation.regions
 
     def _value(self, value: SSAValue) -> str:
+        if value in self.unsigned and as_memref(value) is None:
+            return f"loopwright.{value.type}({self._name(value)})"
         if value in self.names or not isinstance(value.owner, Operation):
             return self._name(value)
         if self._is_inlined(value.owner):
@@ -301,8 +349,7 @@ class _Printer:
             return f"({number})" if number.startswith("-") else number
         if isinstance(operation, affine.LoadOp):
             place = self._place(operation.memref, operation.map.data, operation.indices)
-            extended = {use.operation.name for use in operation.results[0].uses}
-            if operation.memref in self.unsigned and not extended <= set(_EXTENSIONS):
+            if operation.memref in self.unsigned and not self._is_unsigned(operation.results[0]):
                 return f"loopwright.{operation.results[0].type}({place})"
             return place
         if isinstance(operation, affine.ApplyOp):
@@ -310,13 +357,23 @@ class _Printer:
             dims, symbols = self._operands(map_.num_dims, operation.operands)
             return f"({self._affine(map_.results[0], dims, symbols)})"
         values = [self._value(each) for each in operation.operands]
-        if name in _BINARY:
-            return f"({values[0]} {_BINARY[name]} {values[1]})"
-        if name in _CALLS:
-            return f"{_CALLS[name]}({', '.join(values)})"
-        if name in _CASTS:
+        if name in BINARY:
+            return f"({values[0]} {BINARY[name]} {values[1]})"
+        if name in CALLS:
+            return f"{CALLS[name]}({', '.join(map(bare, values))})"
+        if name in UNSIGNED_OPERATIONS:
             kind = operation.results[0].type
-            return values[0] if isinstance(kind, IndexType) else f"loopwright.{kind}({values[0]})"
+            text = UNSIGNED_OPERATIONS[name].format(*self._as_unsigned(operation))
+            return f"loopwright.{kind}({bare(text)})"
+        if name in EXTENSIONS:
+            (value,) = self._as_unsigned(operation)
+            return f"loopwright.{operation.results[0].type}({value})"
+        if name == "memref.dim":
+            return f"{values[0]}.shape[{values[1]}]"
+        if name in CASTS:
+            kind = operation.results[0].type
+            index = isinstance(kind, IndexType)
+            return values[0] if index else f"loopwright.{kind}({bare(values[0])})"
         if name == "arith.negf":
             return f"(-{values[0]})"
         if name == "math.rsqrt":
@@ -328,13 +385,39 @@ class _Printer:
             return f"({quotient} if ({values[0]} ^ {values[1]}) >= 0 else -{quotient})"
         if isinstance(operation, arith.CmpfOp | arith.CmpiOp):
             floats = isinstance(operation, arith.CmpfOp)
-            table = _FLOAT_PREDICATES if floats else _INTEGER_PREDICATES
-            predicate = table.get(operation.predicate.value.data)
+            table = FLOAT_PREDICATES if floats else INTEGER_PREDICATES
+            number = operation.predicate.value.data
+            if not floats and number >= FIRST_UNSIGNED:
+                number -= SIGNED_TO_UNSIGNED
+                values = self._as_unsigned(operation)
+            predicate = table.get(number)
             if predicate is not None:
                 return f"{values[0]} {predicate} {values[1]}"
         if name == "arith.select":
             return f"({values[1]} if {values[0]} else {values[2]})"
         raise SourceError.at(operation, f"'{name}' is not printed as Python")
+
+    def _as_unsigned(self, operation: Operation) -> list[str]:
+        """The operands of an operation on unsigned numbers."""
+        values: list[str] = []
+        for each in operation.operands:
+            kind = str(each.type).replace("i", "u")
+            if each in self.unsigned:
+                values.append(self._name(each))
+            elif self._is_unsigned(each):
+                values.append(self._value(each))
+            else:
+                values.append(f"loopwright.{kind}({self._value(each)})")
+        return values
+
+    def _is_unsigned(self, value: SSAValue) -> bool:
+        """Whether a value is an unsigned element, and used as one alone."""
+        load = value.owner
+        return (
+            isinstance(load, affine.LoadOp)
+            and load.memref in self.unsigned
+            and all(takes_unsigned(use.operation) for use in value.uses)
+        )
 
     def _place(self, array: SSAValue, map_: AffineMap, operands: Iterable[SSAValue]) -> str:
         dims, symbols = self._operands(map_.num_dims, operands)
@@ -353,25 +436,42 @@ class _Printer:
         return values[:dims], values[dims:]
 
     def _affine(self, expression: AffineExpr, dims: Sequence[str], symbols: Sequence[str]) -> str:
-        match expression:
-            case AffineConstantExpr(value):
-                return str(value)
+        """An affine expression as a sum, without parentheses around it."""
+        terms, constant = linear_terms(expression)
+        parts = [
+            (factor, self._term(term, abs(factor), dims, symbols))
+            for term, factor in terms.items()
+            if factor
+        ]
+        if constant or not parts:
+            parts.append((constant, str(abs(constant))))
+        first = next((n for n, (factor, _) in enumerate(parts) if factor > 0), 0)
+        parts.insert(0, parts.pop(first))
+        (factor, head), *rest = parts
+        return (
+            ("-" if factor < 0 else "")
+            + head
+            + "".join(f" {'-' if factor < 0 else '+'} {text}" for factor, text in rest)
+        )
+
+    def _term(
+        self, term: AffineExpr, factor: int, dims: Sequence[str], symbols: Sequence[str]
+    ) -> str:
+        match term:
             case AffineDimExpr(position):
-                return dims[position]
+                text = dims[position]
             case AffineSymExpr(position):
-                return symbols[position]
+                text = symbols[position]
             case AffineBinaryOpExpr(kind, lhs, rhs):
                 left, right = (self._affine(each, dims, symbols) for each in (lhs, rhs))
+                left = left if left.isidentifier() else f"({left})"
                 if kind is AffineBinaryOpKind.CeilDiv:
-                    return f"(-(-{left} // {right}))"
-                return f"({left} {_OPERATORS[kind]} {right})"
+                    text = f"(-(-{left} // {right}))"
+                else:
+                    text = f"({left} {_OPERATORS[kind]} {right})"
             case _:
-                raise AssertionError(expression)
+                raise AssertionError(term)
+        return text if factor == 1 else f"{factor} * {text}"
 
 
-_OPERATORS = {
-    AffineBinaryOpKind.Add: "+",
-    AffineBinaryOpKind.Mul: "*",
-    AffineBinaryOpKind.Mod: "%",
-    AffineBinaryOpKind.FloorDiv: "//",
-}
+_OPERATORS = {AffineBinaryOpKind.Mod: "%", AffineBinaryOpKind.FloorDiv: "//"}

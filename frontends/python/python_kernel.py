@@ -7,6 +7,7 @@ import functools
 import inspect
 import sys
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -28,17 +29,28 @@ from ...runtime.kernel import Kernel
 from ...runtime.program import AUTO, DEFAULT, Function, Program
 from ...support.fork_safety import after_fork_in_child
 from ...support.immutable import Immutable
+from ...support.markup import MOST_COLUMNS, MOST_ROWS, block, element, join, notebook
 from ...support.output_files import write_output
 from ..text.relocation import relocate
 from .captured import MISSING, Captured
 from .checking import AS_PYTHON, compare
-from .layouts import Order, as_given, call_on_copies, fits, orders_of, permuted
+from .layouts import (
+    Order,
+    as_given,
+    call_on_copies,
+    fits,
+    in_memory,
+    orders_of,
+    permuted,
+    row_major,
+)
+from .parameters import ParameterType, fixed_types
 from .pickling import named_kernel, pickled_again
 from .promises import check_promises
 from .signatures import PythonSignature, ReturningKernel, allocation
 from .source import PythonSource
 from .strides import Strided, strided
-from .translate import ParameterType, Translation, fixed_types, translate
+from .translate import Translation, translate
 
 if TYPE_CHECKING:
     from ...passes.search.result import Result
@@ -76,6 +88,7 @@ class PythonKernel(Immutable):
         self._lock = threading.RLock()
         self._function: Function | None = None
         self._kernel: Kernel | None = None
+        self._lies_otherwise = False
         _kernels.add(self)
 
     def _translate(self) -> Translation | None:
@@ -142,12 +155,12 @@ class PythonKernel(Immutable):
         """
         from .reports import explain  # decorating a function should cost no more than it must
 
-        values = self._with_results(self._positional(args, {}))
+        kernel, values = self._for_arrays_of(args)
         parameters = ", ".join(str(each) for each in self.translation.parameters)
         title = (
             f"{self._source.file}:{self._source.first_line}: {self.python.__name__}({parameters})"
         )
-        return explain(title, self.function, values, threads=threads, fast_math=fast_math)
+        return explain(title, kernel.function, values, threads=threads, fast_math=fast_math)
 
     def tune(
         self,
@@ -165,13 +178,17 @@ class PythonKernel(Immutable):
         """
         from ...runtime.tuning.tune import TuningOptions, tune  # as in `explain`
 
-        values = self._with_results(self._positional(args, {}))
+        kernel, values = self._for_arrays_of(args)
         given = TuningOptions(budget, threads, fast_math, **options)
-        result = tune(self.function, values, given)
+        result = tune(kernel.function, values, given)
         if budget is not None:
-            with self._lock:
-                self._kernel = self.compile(AUTO, threads=threads, fast_math=fast_math)
+            kernel.use(AUTO, threads=threads, fast_math=fast_math)
         return result
+
+    def use(self, schedule: str, *, threads: int | None, fast_math: bool) -> None:
+        """Gives later calls another schedule."""
+        with self._lock:
+            self._kernel = self.compile(schedule, threads=threads, fast_math=fast_math)
 
     def save(
         self,
@@ -191,8 +208,17 @@ class PythonKernel(Immutable):
         else:
             self.function.build(path, schedule, sizes=sizes, threads=threads, fast_math=fast_math)
 
-    def _with_results(self, args: tuple[object, ...]) -> tuple[object, ...]:
-        return (*args, *allocation(self.translation)(args))
+    def _for_arrays_of(self, args: tuple[object, ...]) -> tuple[PythonKernel, tuple[Any, ...]]:
+        """The kernel that a call runs, and its arguments, with arrays for the results behind."""
+        kernel, passed = self, [in_memory(each) for each in self._positional(args, {})]
+        if not all(map(fits, passed)):
+            general = self._kernel or self._compiled()
+            laid_out = self._as_it_lies(general, tuple(passed))
+            if laid_out is not None:
+                kernel, passed = laid_out
+            elif self._copy:
+                passed = [value if fits(value) else row_major(value) for value in passed]
+        return kernel, (*passed, *allocation(kernel.translation)(tuple(passed)))
 
     def check(self, *args: object, **named: object) -> None:
         """Runs the kernel and the Python function on copies of the arguments.
@@ -202,37 +228,68 @@ class PythonKernel(Immutable):
         """
         self._check_numbers()
         given = self._positional(args, named)
-        compare(self, self.python, given, self.translation)
+        compare(self._called_positionally, self._python_on, given, self.translation)
+
+    def _python_on(self, *args: object) -> Any:
+        """The Python function on arguments in the order of the text."""
+        names = dict(zip(self._signature.parameters, args, strict=True))
+        bound = inspect.BoundArguments(self._signature, OrderedDict(names))
+        return self.python(*bound.args, **bound.kwargs)
 
     def __call__(self, *args: object, **named: object) -> Any:
         """Runs the kernel, and returns what the function returns."""
         if AS_PYTHON.get():
             return self.python(*args, **named)
-        args = self._positional(args, named)
+        return self._called_positionally(*self._positional(args, named))
+
+    def _called_positionally(self, *args: Any) -> Any:
+        """Runs the kernel on arguments in the order of the text."""
         kernel = self._kernel or self._compiled()
+        if not self._lies_otherwise or all(map(fits, args)):
+            try:
+                return kernel(*args)
+            except ArgumentValueError:
+                passed = tuple(map(in_memory, args))
+                if self._orders or self._strided or all(map(fits, passed)):
+                    raise
+                self._lies_otherwise = True  # as the arrays of later calls may: it is asked first
+        return self._called_as_it_lies(kernel, args)
+
+    def _called_as_it_lies(self, kernel: Kernel, args: tuple[Any, ...]) -> Any:
+        """Calls code for arrays that lie in memory otherwise, or with leave on copies."""
+        laid_out = self._as_it_lies(kernel, tuple(map(in_memory, args)))
+        if laid_out is None:
+            try:
+                return kernel(*args)
+            except ArgumentValueError as refusal:
+                if self._copy:
+                    return call_on_copies(kernel, args, refusal)
+                hint = "no code is made for an array that lies in memory so"
+                hint += "; loopwright.kernel(copy=True) copies it in each call"
+                raise ArgumentValueError(f"{refusal}; {hint}") from None
+        variant, passed = laid_out
         try:
-            return kernel(*args)
-        except ArgumentValueError as refusal:
-            return self._called_as_it_lies(kernel, args, refusal)
+            return as_given(variant(*passed), passed, args)
+        except OverlappingArguments as refusal:
+            if variant.has_gaps and self._copy:  # the gaps of one may be the elements of the other
+                return call_on_copies(kernel, args, refusal)
+            raise
 
-    def _called_as_it_lies(
-        self, kernel: Kernel, args: tuple[Any, ...], refusal: ArgumentValueError
-    ) -> Any:
-        """Calls code for arrays that lie in memory otherwise, or with leave on copies.
+    def _as_it_lies(
+        self, kernel: Kernel, args: tuple[Any, ...]
+    ) -> tuple[PythonKernel, list[Any]] | None:
+        """The kernel for arrays that lie in memory so, and what it takes; None: there is none.
 
-        Raises the refusal where that is not why the arguments were refused.
+        Raises ArgumentTypeError, ArgumentValueError where shapes differ.
         """
-        if self._orders or self._strided or all(map(fits, args)):
-            raise refusal
         names = tuple(self._signature.parameters)
+        for argument, value in zip(kernel.signature.arguments, args, strict=False):
+            if isinstance(argument, ArrayArgument) and not fits(value):
+                argument.check_shape(tuple(value.shape))
         orders = orders_of(names, args)
         pieces = {} if orders else self._pieces(kernel, args)
         if orders is None and pieces is None:
-            if self._copy:
-                return call_on_copies(kernel, args, refusal)
-            hint = "no code is made for an array that lies in memory so"
-            hint += "; loopwright.kernel(copy=True) copies it in each call"
-            raise ArgumentValueError(f"{refusal}; {hint}") from None
+            return None
         passed = [
             permuted(value, orders[name])
             if orders and name in orders
@@ -241,13 +298,12 @@ class PythonKernel(Immutable):
             else value
             for name, value in zip(names, args, strict=True)
         ]
-        variant = self._laid_out(orders, pieces, args, passed)
-        try:
-            return as_given(variant(*passed), passed, args)
-        except OverlappingArguments:
-            if pieces and self._copy:  # the gaps of one may be the elements of the other
-                return call_on_copies(kernel, args, refusal)
-            raise
+        return self._laid_out(orders, pieces, args, passed), passed
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether it is for arrays with gaps between their elements."""
+        return bool(self._strided)
 
     def _pieces(
         self, kernel: Kernel, args: tuple[Any, ...]
@@ -260,7 +316,6 @@ class PythonKernel(Immutable):
         arguments = kernel.signature.arguments
         for argument, value in zip(arguments, args, strict=False):
             if isinstance(argument, ArrayArgument) and not fits(value):
-                argument.check_shape(tuple(value.shape))
                 piece = strided(value, writes=argument.writes)
                 if piece is None or (argument.writes and not piece[1].flags.writeable):
                     return None
@@ -371,6 +426,12 @@ class PythonKernel(Immutable):
     def __repr__(self) -> str:
         parameters = ", ".join(str(each) for each in self.translation.parameters)
         return f"<PythonKernel {self.python.__name__}({parameters})>"
+
+    def _repr_html_(self) -> str:
+        """The parameters, and the affine text of the function, for notebooks."""
+        parameters = element("p", ", ".join(str(each) for each in self.translation.parameters))
+        body = join((parameters, block(self.mlir, MOST_ROWS, MOST_COLUMNS)))
+        return notebook(f"Kernel {self.python.__name__}", body)
 
 
 def _check_same(function: Callable[..., Any], numbers: Mapping[str, object], kernel: str) -> None:

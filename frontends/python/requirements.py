@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
+from xdsl.ir.affine import AffineExpr
 
 from ...dialects.errors import SourceError
 from ...passes.polyhedral.isl_context import ISL_LOCK
+from ...passes.polyhedral.size_assumptions import affine_sets
 from ..text.affine import Affine, Index, Name
 from ..text.isl_text import text_of
 
@@ -28,6 +30,11 @@ class Requirement:
             here = isl.Set(f"{{ [{_tuple(len(self.names))}] : {values or '1 = 1'} }}")
             if not isl.Set(self.refused).intersect(here).is_empty():
                 raise SourceError(self.error.message, self.error.location, self.error.hint)
+
+    def affine_sets(self, values: Sequence[AffineExpr], inputs: tuple[int, int]) -> list[str]:
+        """The refused sizes as affine sets; `values` are those of `names` there."""
+        with ISL_LOCK:
+            return [str(each) for each in affine_sets(isl.Set(self.refused), values, inputs)]
 
 
 def never(
@@ -57,6 +64,10 @@ def never(
         refused = isl.Set(text)
         if refused.is_empty():
             return None
+        for position in reversed(range(len(sizes))):
+            if not refused.involves_dims(isl.dim_type.set, position, 1):
+                refused = refused.project_out(isl.dim_type.set, position, 1)
+                del sizes[position]
         return Requirement(tuple(name.text for name in sizes), str(refused), error)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
@@ -10,18 +10,14 @@ from typing import Any, cast
 import numpy as np
 
 from ...passes.polyhedral.scop import Scop
-from ...runtime.calling.arguments import IntegerArgument
-from ...runtime.calling.elements import Element
+from ...runtime.calling.arguments import ArrayArgument
 from ...runtime.calling.errors import ArgumentCountError, ArgumentValueError
 from ...runtime.calling.signature import Signature, Sizes
 from ...runtime.kernel import Kernel
-from .element_types import ArrayType, ElementType
 from .requirements import Requirement
-from .translate import Parameter, Translation
+from .size_attributes import Use, equal_sizes
+from .translate import Translation
 from .views import python_text
-
-Use = tuple[int, int | None]
-"""An argument by its position, or one of its extents."""
 
 
 @dataclass(frozen=True)
@@ -40,27 +36,18 @@ class PythonSignature(Signature):
         """The signature of a translated function."""
         plain = cls.of(scop)
         assert isinstance(plain, PythonSignature)
-        groups = _groups(translation.parameters)
-        used = {position for _, uses in groups for position, _ in uses}
-        needed = {name for each in translation.requirements for name in each.names}
+        groups = equal_sizes(translation.parameters)
         names = tuple(each.name for each in translation.parameters)
-        types = {p: each.type for p, each in enumerate(translation.parameters)}
+        # NumPy decides by the sign of elements, where MLIR leaves it to the operations.
         arguments = tuple(
-            replace(
-                argument,
-                element=_with_sign(argument.element, types.get(position)),
-                is_size=argument.is_size or position in used or argument.place.name in needed,
-            )
-            if isinstance(argument, IntegerArgument)
-            else argument
-            for position, argument in enumerate(plain.arguments)
+            replace(each, element=each.element.signed())
+            if isinstance(each, ArrayArgument) and not each.element.is_unsigned
+            else each
+            for each in plain.arguments
         )
-        scalars = [each.scalar.element for each in translation.results if each.scalar is not None]
-        results = tuple(map(_with_sign, plain.results, scalars))
         return replace(
             plain,
             arguments=arguments,
-            results=results,
             names=names,
             groups=groups,
             requirements=translation.requirements,
@@ -106,24 +93,6 @@ class PythonSignature(Signature):
                 for dimension, extent in enumerate(shape):
                     named[f"{self.names[position]}.shape.{dimension}"] = extent
         return named
-
-
-def _with_sign(element: Element, kind: object) -> Element:
-    """The type of a scalar, which has no sign in the text."""
-    unsigned = isinstance(kind, ElementType) and kind.is_unsigned
-    return element.unsigned() if unsigned else element
-
-
-def _groups(parameters: Sequence[Parameter]) -> tuple[tuple[str, tuple[Use, ...]], ...]:
-    uses: dict[str, list[Use]] = {}
-    for position, each in enumerate(parameters):
-        if each.type is int:
-            uses.setdefault(each.name, []).insert(0, (position, None))
-        elif isinstance(each.type, ArrayType):
-            for dimension, extent in enumerate(each.type.extents):
-                if isinstance(extent, str):
-                    uses.setdefault(extent, []).append((position, dimension))
-    return tuple((name, tuple(each)) for name, each in uses.items() if len(each) > 1)
 
 
 class ReturningKernel(Kernel):

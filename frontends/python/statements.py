@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from functools import partial
 
 from ...dialects.errors import SourceError
-from ..text.affine import Affine, Index, Name, bound_text, quotient, set_text
-from ..text.conditions import (
-    Condition,
-    Fixed,
-    Relation,
-    alternatives,
-    first_test,
-    junction,
-    negation,
-    tests_data,
-)
+from ..text.affine import Affine, Index, Name, bound_text, quotient
+from ..text.conditions import Fixed
 from ..text.emitter import Block, Emitter
 from .array_statements import ArrayStatements
+from .assertions import require
+from .branches import Branches
 from .element_types import ElementType
 from .expressions import Expressions, Meaning
 from .inlining import Callees, bind
@@ -60,6 +53,8 @@ class Statements:
         self.callees = callees
         self.promises: list[Promise] = []
         self._blocks: dict[int, Block[ast.AST]] = {}
+        self.branches = Branches(expressions, source, emitter)
+        self._guards: dict[int, str | None] = {}
         self._cells: dict[Variable, str] = {}
         self.results: tuple[Result, ...] = ()
         self.several: dict[ast.expr, list[Meaning]] = {}
@@ -155,6 +150,7 @@ class Statements:
 
     def _begin(self, statements: list[ast.stmt]) -> None:
         self._blocks[id(statements)] = self.emitter.blocks[-1]
+        self._guards[id(statements)] = self.branches.guard
         for variable in [each for each in self._cells if each.block is statements]:
             del self._cells[variable]  # a branch that is printed again
 
@@ -169,6 +165,8 @@ class Statements:
             self._assign(node)
         elif isinstance(node, ast.AugAssign):
             self._update(node)
+        elif isinstance(node, ast.Assert):
+            require(node, self.expressions, self.expressions.accesses)
         elif isinstance(node, ast.AnnAssign):
             raise self.source.error(
                 node, "local variables have no annotations", "write the assignment alone"
@@ -274,55 +272,8 @@ class Statements:
             # Without a block of its own: the statements belong to the block around them.
             self.block(node.body if condition.value else node.orelse)
             return
-        if tests_data(condition):
-            test = first_test(condition)
-            assert test is not None
-            raise self.source.error(
-                test.subject.node,
-                "the condition of an 'if' statement depends on data",
-                "assign a conditional expression: `A[i] = x if ... else A[i]`",
-            )
-        self._branch(condition, node.body, node.orelse, node)
-
-    def _branch(
-        self, condition: Condition, one: list[ast.stmt], other: list[ast.stmt], node: ast.If
-    ) -> None:
-        found = alternatives(condition)
-        inverse = alternatives(negation(condition))
-        if found is None:
-            raise self.source.error(node.test, "the condition has too many alternatives")
-        if len(found) > 1 and inverse is not None and len(inverse) == 1:
-            found, one, other = inverse, other, one
-        constraints = set_text([(r.expression, r.equation) for r in found[0]])
-        with self.emitter.block() as first, self._under(found[0]):
-            self.block(one)
-        opposite = alternatives(negation(junction(True, found[0])))
-        certain = opposite[0] if opposite is not None and len(opposite) == 1 else ()
-        with self.emitter.block() as second, self._under(certain):
-            if len(found) > 1:
-                rest = junction(False, [junction(True, each) for each in found[1:]])
-                self._branch(rest, one, other, node)
-            else:
-                self.block(other)
-        if not second.lines:
-            self.emitter.nest(f"affine.if {constraints}", first, node)
-            return
-        self.emitter.nest(f"affine.if {constraints}", first, node, "} else {")
-        self.emitter.blocks[-1].lines += [*second.indented(), ("}", node)]
-
-    @contextmanager
-    def _under(self, relations: tuple[Relation, ...]) -> Generator[None]:
-        """Meanwhile, these relations hold."""
-        conditions = self.expressions.accesses.conditions
-        before = len(conditions)
-        for each in relations:
-            conditions.append(each.expression)
-            if each.equation:
-                conditions.append(each.expression.times(-1))
-        try:
-            yield
-        finally:
-            del conditions[before:]
+        other = partial(self.block, node.orelse) if node.orelse else None
+        self.branches.emit(condition, partial(self.block, node.body), other, node)
 
     # Assignments
 
@@ -330,11 +281,27 @@ class Statements:
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple):
             self._assign_several(node.targets[0].elts, node)
             return
-        if len(node.targets) == 1 and self.arrays.assign(node.targets[0], node):
+        if len(node.targets) == 1 and self._assigns_array(node.targets[0], node):
             return
         value = self.expressions.value(node.value)
         for target in node.targets:
             self._store(target, value, node)
+
+    def _assigns_array(self, target: ast.expr, node: ast.Assign | ast.AugAssign) -> bool:
+        """Emits a statement on arrays, if it is one."""
+        before = len(self.emitter.blocks[-1].lines)
+        found = self.arrays.assign(target, node)
+        if (
+            found
+            and self.branches.guard is not None
+            and len(self.emitter.blocks[-1].lines) > before
+        ):
+            raise self.source.error(
+                node,
+                "a statement on arrays under a condition that depends on data",
+                "write a loop over the elements, or np.where",
+            )
+        return found
 
     def _assign_several(self, targets: Sequence[ast.expr], node: ast.Assign) -> None:
         extents = self.expressions.extents(node.value)
@@ -363,7 +330,7 @@ class Statements:
                 self._store(target, value, node)
 
     def _update(self, node: ast.AugAssign) -> None:
-        if self.arrays.assign(node.target, node):
+        if self._assigns_array(node.target, node):
             return
         old: ast.expr = node.target
         if isinstance(old, ast.Name) and old in self.expressions.variables:
@@ -373,11 +340,19 @@ class Statements:
         else:
             before = self.expressions.value(old)
         value = self.expressions.value(node.value)
-        result = self.expressions.arithmetic.binary(type(node.op), before, value, node)
-        self._store(node.target, result, node)
+        neutral = self.branches.neutral(type(node.op), value, node)
+        result = self.expressions.arithmetic.binary(type(node.op), before, neutral or value, node)
+        if neutral is None:
+            self._store(node.target, result, node)
+        else:
+            with self.branches.unguarded():
+                self._store(node.target, result, node)
 
     def _store(self, target: ast.expr, value: Value, node: ast.stmt) -> None:
         if isinstance(target, ast.Subscript):
+            base = self.expressions.gathers.base(target)
+            if base is not None:
+                self.expressions.accesses.indexed(base, target)  # says what is not affine
             view = self.expressions.view(target)
             if view is None:
                 raise self.expressions.no_array(target)
@@ -391,7 +366,9 @@ class Statements:
             array = view.array
             place = node.value if isinstance(node, ast.Assign | ast.AugAssign) else node
             name = self.expressions.arithmetic.stored(value, array.type.element, array.name, place)
-            self.emitter.line(f"affine.store {name}, {array.element(view.at(()))}", node)
+            element = array.element(view.at(()))
+            name = self.branches.guarded(name, element, array.type.element.mlir, node)
+            self.emitter.line(f"affine.store {name}, {element}", node)
         elif isinstance(target, ast.Name):
             variable = self.expressions.variables.get(target)
             if variable is None or target.id in self.expressions.names:
@@ -432,7 +409,10 @@ class Statements:
         if cell is None:
             cell = self._allocate(variable, kind.element, node)
         name = self.expressions.arithmetic.convert(value, kind.element, node).name
-        self.emitter.line(f"affine.store {name}, %{cell}[] : memref<{kind.element.mlir}>", node)
+        element = f"%{cell}[] : memref<{kind.element.mlir}>"
+        if self._guards[id(variable.block)] != self.branches.guard:
+            name = self.branches.guarded(name, element, kind.element.mlir, node)
+        self.emitter.line(f"affine.store {name}, {element}", node)
 
     def _allocate(self, variable: Variable, element: ElementType, node: ast.stmt) -> str:
         """Allocates the memory cell of a variable; returns its name."""
@@ -447,7 +427,6 @@ _REFUSED: dict[type[ast.stmt], tuple[str, str | None]] = {
     ast.While: ("'while' loops are not supported", "write `for i in range(...)`"),
     ast.Break: ("'break' is not supported", "give the range its last value"),
     ast.Continue: ("'continue' is not supported", "write the opposite condition as an 'if'"),
-    ast.Assert: ("'assert' is not supported", "check arguments before the call"),
     ast.FunctionDef: ("functions inside of a kernel are not supported", "write the formula"),
     ast.Expr: ("this statement has no effect", "assign the value"),
 }

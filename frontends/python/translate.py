@@ -13,59 +13,17 @@ from .captured import MISSING, Captured
 from .element_types import ELEMENT_TYPES, ArrayType, ElementType, element_type, f64
 from .expressions import Expressions
 from .inlining import Callee, Callees
+from .parameters import FixedSize, Parameter, ParameterType, with_sign
 from .promises import Promise
 from .requirements import Requirement
 from .results import Result, name_results
+from .size_attributes import size_attributes
 from .source import PythonSource
 from .statements import KindChanged, Statements
 from .strides import Strided
 from .values import Scalar
 from .variables import find_variables
 from .views import ArrayValue
-
-
-@dataclass(frozen=True)
-class FixedSize:
-    """The type of an integer argument that has one value."""
-
-    value: int
-
-
-ParameterType = type[int] | type[float] | ElementType | ArrayType | FixedSize
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """An argument: `int` is a size, `float` a number of Python."""
-
-    name: str
-    type: ParameterType
-
-    def __str__(self) -> str:
-        kind = self.type.__name__ if isinstance(self.type, type) else str(self.type)
-        return f"{self.name}: {kind}"
-
-    @property
-    def mlir(self) -> str:
-        """The type in the text."""
-        if isinstance(self.type, ArrayType):
-            return self.type.mlir
-        if isinstance(self.type, ElementType):
-            return self.type.mlir
-        return "f64" if self.type is float else "index"
-
-
-def fixed_types(parameters: Sequence[Parameter], args: Sequence[Any]) -> dict[str, ParameterType]:
-    """The types of parameters for these sizes alone."""
-    found: dict[str, ParameterType] = {}
-    for each, value in zip(parameters, args, strict=True):
-        kind = each.type
-        if isinstance(kind, ArrayType):
-            kind = ArrayType(kind.element, tuple(int(extent) for extent in value.shape))
-        elif kind is int:
-            kind = FixedSize(int(value))
-        found[each.name] = kind
-    return found
 
 
 @dataclass(frozen=True)
@@ -143,7 +101,11 @@ def translate(
     extents = [(line, definition) for line in expressions.accesses.dimensions(text, arrays)]
     head = [(f"  {line}", each) for line, each in (*emitter.constants(definition), *extents)]
     allocated = tuple(statements.local_arrays.returns)
-    lines = _function(definition, parameters, allocated, statements.results, [*head, *body])
+    requirements = tuple(expressions.accesses.requirements)
+    attributes = size_attributes(parameters, allocated, requirements)
+    lines = _function(
+        definition, parameters, allocated, statements.results, attributes, [*head, *body]
+    )
     text = "".join(f"{line}\n" for line, _ in lines)
     nodes = tuple(node for _, node in lines)
     last = definition.body[-1]
@@ -155,7 +117,7 @@ def translate(
         statements.results,
         allocated,
         isinstance(last, ast.Return) and isinstance(last.value, ast.Tuple),
-        tuple(expressions.accesses.requirements),
+        requirements,
         tuple(statements.promises),
         tuple(callees.known.values()),
         captured.numbers,
@@ -168,15 +130,18 @@ def _function(
     parameters: tuple[Parameter, ...],
     allocated: Sequence[ArrayValue],
     results: Sequence[Result],
+    attributes: str,
     body: list[Line[ast.AST]],
 ) -> list[Line[ast.AST]]:
     inputs = [f"%{each.name}: {each.mlir}" for each in parameters]
-    inputs += [f"%{each.name}: {each.type.mlir}" for each in allocated]
+    inputs += [f"%{each.name}: {with_sign(each.type.mlir, each.type)}" for each in allocated]
     numbers = [each.scalar for each in results if each.scalar is not None]
     types = ", ".join(each.element.mlir for each in numbers)
     values = f" {', '.join(each.name for each in numbers)} : {types}" if numbers else ""
-    outputs = f" -> ({types})" if len(numbers) > 1 else f" -> {types}" if numbers else ""
-    head = f"func.func @{definition.name}({', '.join(inputs)}){outputs} {{"
+    signed = [with_sign(each.element.mlir, each.element) for each in numbers]
+    is_plain = len(numbers) == 1 and signed == [types]
+    outputs = f" -> {types}" if is_plain else f" -> ({', '.join(signed)})" if numbers else ""
+    head = f"func.func @{definition.name}({', '.join(inputs)}){outputs}{attributes} {{"
     end = definition.body[-1]
     return [(head, definition), *body, (f"  return{values}", end), ("}", definition)]
 

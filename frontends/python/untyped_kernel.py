@@ -15,10 +15,11 @@ from ...runtime.calling.errors import ArgumentTypeError
 from .checking import AS_PYTHON
 from .element_types import ELEMENT_TYPES, ArrayType, ElementType, element_type
 from .layouts import Order
+from .parameters import FixedSize, ParameterType
 from .python_kernel import PythonKernel
 from .source import PythonSource
 from .strides import Strided
-from .translate import FixedSize, ParameterType, Translation
+from .translate import Translation
 
 if TYPE_CHECKING:
     from ...passes.search.result import Result

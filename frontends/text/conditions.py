@@ -128,11 +128,3 @@ def alternatives(condition: Condition) -> list[tuple[Relation, ...]] | None:
         if len(result) > MOST_CONJUNCTIONS:
             return None
     return result
-
-
-def first_test(condition: Condition) -> DataTest | None:
-    """The first test of data in a condition."""
-    if isinstance(condition, Junction):
-        found = (first_test(part) for part in condition.parts)
-        return next((test for test in found if test is not None), None)
-    return condition if isinstance(condition, DataTest) else None

@@ -1,4 +1,4 @@
-"""Bounds-checked build: a check of the subscripts before each access.
+"""Bounds-checked build: a check of the subscripts before each access, in all builds of gathers.
 
     x = A[i, j]    ->    if not (0 <= i < M and 0 <= j < N): note("A", ...)
                          x = *(that holds ? &A[i, j] : &scratch)
@@ -24,7 +24,8 @@ from .module import ModuleEmitter
 from .types import I1, I8, I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
 from .values import splat
 
-# The record: is it taken, the array's name, the number of the subscript, its value, the extent.
+# The record: how many violations there were; of the first one the array's name, the number of the
+# subscript, its value, the extent.
 BOUNDS_VIOLATION = "loopwright_bounds_violation"
 RECORD = ir.LiteralStructType([I64, POINTER, I64, I64, I64])
 
@@ -48,9 +49,14 @@ def guard_pointer(
     subscripts: Sequence[ir.Value],
     pointer: ir.Value,
     accessed: ir.Type,
+    *,
+    always: bool = False,
 ) -> ir.Value:
-    """Where a scalar or vector is really accessed that belongs to `pointer`."""
-    if not emitter.module.options.check_bounds or not subscripts:
+    """Where a scalar or vector is really accessed that belongs to `pointer`.
+
+    Checked in a bounds-checked build, or `always`.
+    """
+    if not (always or emitter.module.options.check_bounds) or not subscripts:
         return pointer
     builder = emitter.builder
     width = accessed.count if isinstance(accessed, ir.VectorType) else 1
@@ -84,9 +90,11 @@ def guard_offsets(
     subscripts: Sequence[ir.Value],
     offsets: ir.Value,
     mask: ir.Value,
+    *,
+    always: bool = False,
 ) -> ir.Value:
     """The lanes of a mask whose elements, at offsets from the one at the subscripts, exist."""
-    if not emitter.module.options.check_bounds:
+    if not (always or emitter.module.options.check_bounds):
         return mask
     sizes = emitter.buffer(memref).sizes
     first, count = constant(0), constant(1)
@@ -204,7 +212,7 @@ def _note(module: ModuleEmitter) -> ir.Function:
     set[str].update(function.attributes, ("noinline", "cold"))
     entry, first, done = (function.append_basic_block(k) for k in ("entry", "first", "done"))
     builder = ir.IRBuilder(entry)
-    taken = builder.atomic_rmw("xchg", record, constant(1), "monotonic")
+    taken = builder.atomic_rmw("add", record, constant(1), "monotonic")
     builder.cbranch(builder.icmp_unsigned("==", taken, constant(0)), first, done)
     builder.position_at_end(first)
     for position, argument in enumerate(function.args, start=1):

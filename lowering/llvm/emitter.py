@@ -13,7 +13,6 @@ from xdsl.traits import IsTerminator
 from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
-from .accumulation import accumulating_additions
 from .heap import Heap
 from .interleaved_loads import InterleavedLoads, interleaved_loads
 from .interleaved_stores import InterleavedStores, interleaved_stores
@@ -66,7 +65,6 @@ class FunctionEmitter:
         self.noalias = noalias
         self.in_parallel = False
         self.streams = False
-        self._accumulations: dict[Block, frozenset[Operation]] = {}
         self.loaded: set[Operation] = set()
         self._shifted_loads: dict[Block, Mapping[Operation, ShiftedLoad]] = {}
         self._transposed_loads: dict[Block, Mapping[Operation, TransposedLoads]] = {}
@@ -103,15 +101,6 @@ class FunctionEmitter:
             raise SourceError.at(
                 value, f"a value of type '{value.type}' cannot be used here"
             ) from None
-
-    def accumulates(self, operation: Operation) -> bool:
-        """Whether an addition continues a running sum of its loop."""
-        block = operation.parent
-        if block is None:
-            return False
-        if block not in self._accumulations:
-            self._accumulations[block] = accumulating_additions(block)
-        return operation in self._accumulations[block]
 
     def shifted_load(self, operation: Operation) -> ShiftedLoad | None:
         """How to get what the operation loads from what others do, if that is cheaper."""

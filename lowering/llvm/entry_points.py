@@ -19,6 +19,7 @@ from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
 from . import integers
+from .bounds_checks import BOUNDS_VIOLATION
 from .emitter import Buffer, FunctionEmitter, constant, type_of
 from .heap import FAILED_ALLOCATIONS
 from .memory import store
@@ -39,6 +40,8 @@ class Status(IntEnum):
     MISALIGNED = 4
     WRONG_SHAPE = 5
     NULL_POINTER = 6
+    UNSUPPORTED_PROCESSOR = 7
+    WRONG_SUBSCRIPT = 8
 
 
 @dataclass(frozen=True)
@@ -248,6 +251,8 @@ def _call(
         else:
             arguments.append(emitter.value(argument))
     before = _failures(builder, counter)
+    violations = emitter.module.module.globals.get(BOUNDS_VIOLATION)
+    violated = _failures(builder, violations)
     function = emitter.module.functions[op.sym_name.data]
     if len(results) == 1:
         store(emitter, builder.call(function, arguments), pointers[0])
@@ -257,4 +262,8 @@ def _call(
         counter.linkage = "internal"
         failed = builder.icmp_unsigned("!=", _failures(builder, counter), before)
         _refuse(emitter, failed, Status.OUT_OF_MEMORY)
+    if isinstance(violations, ir.GlobalVariable):
+        violations.linkage = "internal"
+        failed = builder.icmp_unsigned("!=", _failures(builder, violations), violated)
+        _refuse(emitter, failed, Status.WRONG_SUBSCRIPT)
     builder.ret(ir.Constant(I32, Status.OK.value))

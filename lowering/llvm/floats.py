@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from llvmlite import ir
 from xdsl.dialects import arith
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
+from ...passes.polyhedral.fused_products import fused_operand, fused_product
 from .emitter import Emit, Emitters, FunctionEmitter
 from .types import I1
+from .values import splat
 
 
 def flags_of(emitter: FunctionEmitter, op: Operation) -> tuple[str, ...]:
@@ -29,16 +31,35 @@ def _instruction(name: str) -> Emit:
 
 
 def _addition(name: str) -> Emit:
-    """An addition or subtraction: one that a running sum waits for is not fused."""
+    """An addition or subtraction, fused with a product where the program is."""
+    separate = _instruction(name)
 
     def emit(emitter: FunctionEmitter, op: Operation) -> None:
-        flags = flags_of(emitter, op)
-        if "contract" in flags and "reassoc" not in flags and emitter.accumulates(op):
-            flags = tuple(flag for flag in flags if flag != "contract")
-        build = getattr(emitter.builder, name)
-        emitter.values[op.results[0]] = build(*emitter.all_values(op.operands), flags=flags)
+        position = fused_operand(op) if emitter.module.fuses_products else None
+        product = None if position is None else fused_product(op, position)
+        if position is None or product is None:
+            separate(emitter, op)
+            return
+        other = emitter.value(op.operands[1 - position])
+        left, right = (_in_lanes(emitter, each, other.type) for each in product.operands)
+        if isinstance(op, arith.SubfOp):
+            if position == 0:
+                other = emitter.builder.fneg(other)
+            else:
+                left = emitter.builder.fneg(left)
+        emitter.values[op.results[0]] = emitter.call_intrinsic(
+            "llvm.fma", [left, right, other], other.type, flags=flags_of(emitter, op)
+        )
 
     return emit
+
+
+def _in_lanes(emitter: FunctionEmitter, operand: SSAValue, kind: ir.Type) -> ir.Value:
+    """A factor as a value of the type of the sum."""
+    value = emitter.value(operand)
+    if isinstance(kind, ir.VectorType) and not isinstance(value.type, ir.VectorType):
+        return splat(emitter, value, kind.count)
+    return value
 
 
 def float_intrinsic(name: str) -> Emit:

@@ -31,6 +31,11 @@ def features(target: Target) -> str:
     return _host_features() if target.is_host else ""
 
 
+def triple(target: Target) -> str:
+    """LLVM's name of the target's system, where its architecture is not this machine's."""
+    return "" if target.runs_here else f"{target.architecture}-unknown-linux-gnu"
+
+
 def vectoriser_features(target: Target) -> str:
     """The same for LLVM's own vectorisers: on Zen, scatters are slower than stores one by one."""
     is_zen = processor(target).startswith("znver")

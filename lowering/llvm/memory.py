@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects.affine import PrefetchOp
 from ...dialects.errors import SourceError
+from ...passes.polyhedral.gathers import depends_on_data
 from . import integers
 from .affine_expressions import emit_map
 from .bounds_checks import guard_pointer
@@ -92,7 +93,8 @@ def affine_pointer(
     if accessed is None:
         return element_pointer(emitter, buffer, subscripts, inbounds=False)
     pointer = element_pointer(emitter, buffer, subscripts, by_row=by_row)
-    return guard_pointer(emitter, op.memref, subscripts, pointer, accessed)
+    always = isinstance(op, affine.LoadOp) and any(map(depends_on_data, op.indices))
+    return guard_pointer(emitter, op.memref, subscripts, pointer, accessed, always=always)
 
 
 def emit_affine_load(emitter: FunctionEmitter, op: affine.LoadOp) -> None:
@@ -116,17 +118,23 @@ def emit_prefetch(emitter: FunctionEmitter, op: PrefetchOp) -> None:
 
 
 def accessed_pointer(
-    emitter: FunctionEmitter, base: SSAValue, indices: Sequence[SSAValue], accessed: ir.Type
+    emitter: FunctionEmitter,
+    base: SSAValue,
+    indices: Sequence[SSAValue],
+    accessed: ir.Type,
+    *,
+    always_checked: bool = False,
 ) -> ir.Value:
     """The address of a scalar or whole vector of this type at the subscripts."""
     subscripts = emitter.all_values(indices)
     pointer = element_pointer(emitter, emitter.buffer(base), subscripts)
-    return guard_pointer(emitter, base, subscripts, pointer, accessed)
+    return guard_pointer(emitter, base, subscripts, pointer, accessed, always=always_checked)
 
 
 def emit_load(emitter: FunctionEmitter, op: memref.LoadOp) -> None:
     kind = type_of(op.res)
-    pointer = accessed_pointer(emitter, op.memref, op.indices, kind)
+    is_gather = any(depends_on_data(index) for index in op.indices)
+    pointer = accessed_pointer(emitter, op.memref, op.indices, kind, always_checked=is_gather)
     emitter.values[op.res] = load(emitter, pointer, kind)
 
 

@@ -21,8 +21,9 @@ class ModuleEmitter:
 
     `functions` are the translated functions, and `parameters` the types of their arguments, by the
     name of their `func.func`. All of them have `attributes`. `emitters` are `emitter.Emitters`.
-    `can_stream` says whether the target has stores that go past the caches. `vector_hints` says of
-    some loops, by their indices, whether LLVM is to make vectors along them (see `short_loops`).
+    `can_stream` says whether the target has stores that go past the caches, `fuses_products`
+    whether additions are fused with products (`passes.polyhedral.fused_products`), `vector_hints`
+    of some loops, by their indices, whether LLVM is to make vectors along them (`short_loops`).
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class ModuleEmitter:
         self.functions: dict[str, ir.Function] = {}
         self.parameters: dict[str, Sequence[Attribute]] = {}
         self.can_stream = "sse2" in target.features
+        self.fuses_products = options.fuses_products and target.fuses_multiply_adds
         self.vector_hints: Mapping[SSAValue, bool] = vector_hints or {}
         self._attributes = (*function_attributes(target), *attributes)
         self._kept: dict[str, ir.Function] = {}

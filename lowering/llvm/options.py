@@ -11,7 +11,7 @@ class Options:
 
     `num_threads`: threads of a parallel loop; 0 = the OpenMP runtime's default, 1 = run parallel
     loops in the calling thread without an OpenMP runtime.
-    `contract`: a multiplication and an addition may become one fused operation.
+    `contract`: additions are fused with products, the same ones in every schedule.
     `fast_math`: floating-point operations may be reassociated and approximated, and the sign of a
     zero may change; infinities and NaN keep their meaning.
     `check_bounds`: every access is checked when it runs (see `bounds_checks`).
@@ -25,5 +25,9 @@ class Options:
     @property
     def fast_math_flags(self) -> tuple[str, ...]:
         """LLVM fast-math flags of every floating-point operation."""
-        relaxed = ("reassoc", "nsz", "arcp", "afn") if self.fast_math else ()
-        return (*relaxed, "contract") if self.contract or self.fast_math else ()
+        return ("reassoc", "nsz", "arcp", "afn", "contract") if self.fast_math else ()
+
+    @property
+    def fuses_products(self) -> bool:
+        """Whether what is fused follows from the program; with fast math LLVM decides."""
+        return self.contract and not self.fast_math

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.vector import GatherOp, ScatterOp
+from ...passes.polyhedral.gathers import depends_on_data
 from ..loops.alias_analysis import constant_lanes
 from .bounds_checks import guard_mask, guard_offsets
 from .emitter import Emitters, FunctionEmitter, constant, type_of
@@ -197,7 +198,12 @@ def _pointers(emitter: FunctionEmitter, op: Operation) -> tuple[ir.Value, Sequen
     # llvmlite does not know that a vector of offsets makes a vector of addresses.
     addresses.type = ir.VectorType(POINTER, positions.type.count)
     active = guard_offsets(
-        emitter, base, emitter.all_values(subscripts), positions, emitter.value(mask)
+        emitter,
+        base,
+        emitter.all_values(subscripts),
+        positions,
+        emitter.value(mask),
+        always=depends_on_data(offsets),
     )
     return addresses, (active, emitter.value(value))
 

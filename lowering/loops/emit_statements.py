@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, memref
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
     IndexType,
+    UnitAttr,
     VectorType,
     i1,
 )
@@ -26,6 +27,7 @@ from xdsl.utils.hints import isa
 from ...dialects import affine, vector
 from ...dialects.arith import IndexCastOp
 from ...dialects.memref import is_memref
+from ...passes.polyhedral.fused_products import SEPARATE, fused_operand
 from ...passes.polyhedral.schedule_tree import Loop
 from ...passes.polyhedral.scop import Access, AccessKind, Scop, Statement
 from ..nest.aff_to_index import aff_to_index
@@ -88,6 +90,7 @@ class StatementEmitter:
         self.builder = builder
         self.scalars = scalars
         self.storage = storage
+        self.arrays = {array.value: array for array in scop.arrays}
         self.statements = {statement.name: statement for statement in scop.statements}
         # One load may be part of several statements, each with its own map.
         self.accesses = {
@@ -120,6 +123,8 @@ class StatementEmitter:
         """Whether every access and index of the call is linear in the lane and no store repeats."""
         statement = self.statements[call.statement]
         arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
+        if any(isinstance(op, memref.LoadOp) and len(op.indices) > 1 for op in statement.body):
+            return False
         for access in statement.accesses:
             located = _along(self._subscripts(access, arguments), lanes)
             if located is None:
@@ -161,6 +166,13 @@ class StatementEmitter:
         arguments: Mapping[int, Index],
         lanes: Lanes | None,
     ) -> None:
+        if isinstance(operation, memref.LoadOp):
+            indices = [
+                self._operand(statement, index, values, arguments, lanes)
+                for index in operation.indices
+            ]
+            values[operation.res] = self._gather(operation, indices, lanes)
+            return
         operands = [
             self._operand(statement, operand, values, arguments, lanes)
             for operand in operation.operands
@@ -177,7 +189,23 @@ class StatementEmitter:
                 attributes=dict(operation.attributes),
             )
         )
+        if fused_operand(operation) is None and fused_operand(copy) is not None:
+            copy.attributes[SEPARATE] = UnitAttr()
         values.update(zip(operation.results, copy.results, strict=True))
+
+    def _gather(
+        self, operation: memref.LoadOp, indices: list[SSAValue], lanes: Lanes | None
+    ) -> SSAValue:
+        """A load at subscripts that depend on data."""
+        array = self.storage.memref(self.arrays[operation.memref])
+        if lanes is None or not any(isa(index.type, VectorType) for index in indices):
+            return self.builder.emit(memref.LoadOp.get(array, indices)).results[0]
+        (offsets,) = indices  # checked by can_use_lanes
+        kind = VectorType(operation.res.type, [lanes.width])
+        first = self.builder.value(Index())
+        return self.builder.emit(
+            vector.GatherOp(array, [first], offsets, self._mask(lanes), self._zero(kind))
+        ).result
 
     def _operand(
         self,

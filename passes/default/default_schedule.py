@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -16,6 +16,7 @@ from ..polyhedral.scop import Scop
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule, Steps
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
+from .guard_splitting import split_at_guards, with_guards
 from .input_reuse import fuse_for_input_reuse
 from .strategies import COMPETING, FALLBACKS, STRATEGIES, Strategy
 
@@ -31,6 +32,9 @@ FUSIONS = ("minimal", "balanced", "maximal")
 PATIENCE = 2
 """Seconds for affine scheduling, which takes a tenth of that for most programs."""
 
+
+MOST_SPLIT = 2
+"""So many orders are tried with nests split at their conditions as well."""
 
 MOST_SECONDS = 20.0
 """CPU time for all candidates; the best so far is taken then."""
@@ -92,35 +96,50 @@ class NestAnswer:
         """What the strategy does to its nest; it leaves all other nests alone."""
         return self.schedule.transformations[len(self.before.transformations) :]
 
+    def on(self, schedule: Schedule, context: SchedulingContext) -> Schedule | None:
+        """The strategy's answer in a schedule that other nests have changed, perhaps."""
+        if schedule is self.before:
+            return self.schedule
+        return self.strategy(schedule, _nest(schedule, self.names), context)
+
 
 def candidates(
     original: Schedule, context: SchedulingContext, starts: Iterable[Schedule] | None = None
 ) -> Iterator[Schedule]:
     """Orders, by default all of `orders`, with every nest scheduled; each schedule once.
 
-    At most two for each order: `_scheduled`.
+    At most two for each order, with the first answers and `_best_answers`. Where all of them leave
+    conditions to the last strategy, there are two more for the first orders, split there.
     """
     for _, schedule in answered_candidates(original, context, starts):
         yield schedule
 
 
+AnsweredSchedule = tuple[Sequence[NestAnswer], Schedule]
+"""A schedule, and the first answers for the nests of its order."""
+
+
 def answered_candidates(
     original: Schedule, context: SchedulingContext, starts: Iterable[Schedule] | None = None
-) -> Iterator[tuple[Sequence[NestAnswer], Schedule]]:
+) -> Iterator[AnsweredSchedule]:
     """`candidates`, with the first answers for the nests of their order."""
     seen = {original}
     tried: set[str] = set()
+    guarded: list[tuple[Schedule, list[tuple[str, ...]]]] = []
     for order in orders(original, context) if starts is None else starts:
         # The steps that lead to an order do not matter, nor do the names of its loops.
         functions = _functions(order.tree)
         if functions in tried:
             continue
         tried.add(functions)
-        answers = list(_first_answers(order, context))
-        for schedule in _scheduled(order, answers, context):
-            if schedule not in seen:
-                seen.add(schedule)
-                yield answers, schedule
+        answers = yield from _scheduled(order, context, seen)
+        left = [answer.names for answer in answers if answer.strategy is STRATEGIES[-1]]
+        guarded.append((order, with_guards(order, left, context)))
+    if all(names for _, names in guarded):
+        for order, names in guarded[:MOST_SPLIT]:
+            parts = split_at_guards(order, names, context)
+            if parts is not None:
+                yield from _scheduled(parts, context, seen)
 
 
 def orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
@@ -192,31 +211,44 @@ def _first_answers(order: Schedule, context: SchedulingContext) -> Iterator[Nest
 
 
 def _scheduled(
-    order: Schedule, answers: Sequence[NestAnswer], context: SchedulingContext
-) -> Iterator[Schedule]:
-    """Every nest under the first strategy that has an answer for it.
+    order: Schedule, context: SchedulingContext, seen: set[Schedule]
+) -> Generator[AnsweredSchedule, None, list[NestAnswer]]:
+    """What is new of both kinds of answers; returns the first ones."""
+    answers = list(_first_answers(order, context))
+    first = answers[-1].schedule if answers else order
+    for candidate in (first, _best_answers(order, answers, context)):
+        if candidate is not None and candidate not in seen:
+            seen.add(candidate)
+            yield answers, candidate
+    return answers
 
-    Where that is one of `COMPETING` for some, they have then what is estimated to be best of all
-    `FALLBACKS` and of the nest as it is; if it is no fallback, where that is clearly better.
+
+def _best_answers(
+    order: Schedule,
+    chosen: Sequence[NestAnswer],
+    context: SchedulingContext,
+) -> Schedule | None:
+    """The first answers, where the answers of `COMPETING` compete with all `FALLBACKS`.
+
+    Such nests have what is estimated to be best, of the nest as it is as well; if that strategy is
+    no fallback, where that is clearly better. None if there are no such nests.
     """
-    yield answers[-1].schedule if answers else order
-    if all(answer.strategy not in COMPETING for answer in answers):
-        return
+    if all(answer.strategy not in COMPETING for answer in chosen):
+        return None
     schedule = order
-    for answer in answers:
-        nest = _nest(schedule, answer.names)
-        strategy = answer.strategy
-        if strategy not in COMPETING:
-            schedule = strategy(schedule, nest, context) or schedule
+    for first in chosen:
+        if first.strategy not in COMPETING:
+            schedule = first.on(schedule, context) or schedule
             continue
-        proposals = (proposal(schedule, nest, context) for proposal in FALLBACKS)
-        possible = [schedule, *(found for found in proposals if found is not None)]
-        best = min(possible, key=lambda found: estimate(found, context))
-        own = None if strategy is STRATEGIES[-1] else strategy(schedule, nest, context)
+        nest = _nest(schedule, first.names)
+        answers = (proposal(schedule, nest, context) for proposal in FALLBACKS)
+        possible = [schedule, *(answer for answer in answers if answer is not None)]
+        best = min(possible, key=lambda answer: estimate(answer, context))
+        own = None if first.strategy is STRATEGIES[-1] else first.on(schedule, context)
         if own is not None and estimate(best, context) >= GAIN * estimate(own, context):
             best = own
-        schedule = best
-    yield schedule
+        schedule = first.schedule if best == first.schedule else best
+    return schedule
 
 
 def _groups(schedule: Schedule) -> list[tuple[str, ...]]:

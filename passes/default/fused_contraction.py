@@ -31,8 +31,7 @@ from ..transformations.distribute import Distribute
 from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
-from .steps import Steps
-from .tensor_contraction import Contraction, ContractionPlan, recognise
+from .tensor_contraction import BlockSteps, Contraction, ContractionPlan, recognise, tile_of
 
 SHORT_SUM = 4
 """Loops over so few terms are fully unrolled."""
@@ -94,7 +93,7 @@ def _is_initialised(body: Tree, name: str, statistics: ProgramStatistics) -> boo
     return True
 
 
-class _Plan(Steps):
+class _Plan(BlockSteps):
     """The transformations, and the sizes of the result's block."""
 
     def __init__(
@@ -108,13 +107,10 @@ class _Plan(Steps):
         self.found = found
         self.statistics = statistics
         self.context = context
-        self.all = statements(_nest_of(schedule.tree, found.statement))
         self.lanes = schedule.target.lanes(found.streamed.array.element_type)
         extents = found.extents
-        depth = prod(extents[name] for name in found.terms)
         vectors = ceil(extents[found.vector] / self.lanes)
-        rows = extents[found.rows]
-        self.tile = context.register_tile(found.statement, rows, vectors, depth, schedule.target)
+        self.tile = tile_of(found, vectors, context, schedule.target)
         cycles = prod(extents.values()) / self.lanes / schedule.target.multiply_adds_per_cycle
         self.threads = context.threads if cycles >= LEAST_CYCLES else 1
 
@@ -137,14 +133,17 @@ class _Plan(Steps):
         found = self.found
         members = (found.rows, found.vector)
         self.interchange((*found.others, *members))
-        self.make_tiles(members, (self.tile.rows, self.tile.vectors * self.lanes))
+        blocks, _ = self.make_tiles(members, (self.tile.rows, self.tile.vectors * self.lanes))
         self.step(Distribute(self._names(members)))
         self.interchange((*found.terms, *members))
         short = [name for name in found.terms if found.extents[name] <= SHORT_SUM]
-        self.step(Unroll(self._names((*short[-2:], *members))))
-        for statement in self.all:
+        parts = dict(self.split_blocks(found, blocks, self.tile, self.context))
+        for part, taps in parts.items():
+            unrolled = dict.fromkeys((*taps, *short[-2:], *members))
+            self.step(Unroll(tuple(f"{part}.{name}" for name in unrolled)))
+        for statement in statements(_nest_of(self.schedule.tree, found.statement)):
             vector = f"{statement}.{found.vector}"
-            if statement != found.statement:
+            if statement not in parts:
                 self.step(Unroll((f"{statement}.{found.rows}", vector)))
             self.step(Vectorize((vector,), self.lanes))
         if self.threads > 1:

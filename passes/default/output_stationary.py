@@ -23,7 +23,8 @@ from ..transformations.skew import Skew
 from ..transformations.split import Split
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
-from .scatter_form import Bound, Mixed, ScatterForm, recognise_scatter
+from .scatter_form import Mixed, ScatterForm, recognise_scatter
+from .size_sums import SizeSum, sum_of, text_of
 from .steps import Steps, added_statements
 from .vectorise_and_parallelise import vectorise_and_parallelise
 
@@ -242,11 +243,11 @@ class _Plan(Steps):
         first, last = mixed.source_range
         lowest, highest = (_quotient(bound, mixed.stride) for bound in mixed.tap_range)
         parts = [self.statement]
-        for at in (_sum(first, highest), _sum(last, lowest, {"": 1})):
+        for at in (sum_of(first, highest), sum_of(last, lowest, {"": 1})):
             before = self.schedule
-            self.step(Split((f"{parts[-1]}.{split.element}",), at=_text(at)))
+            self.step(Split((f"{parts[-1]}.{split.element}",), at=text_of(at)))
             parts += added_statements(before, self.schedule)
-        begin = _sum(first, highest)
+        begin = sum_of(first, highest)
         if set(begin) == {""} and begin[""]:
             self.step(Shift((f"{parts[1]}.{split.element}",), -begin[""]))
         return parts
@@ -331,21 +332,10 @@ class _Plan(Steps):
                 self.step(Unroll(tuple(self.name(name) for name in inner)))
 
 
-def _sum(*bounds: Bound) -> dict[str, int]:
-    names = dict.fromkeys(name for bound in bounds for name in bound)
-    return {name: sum(bound.get(name, 0) for bound in bounds) for name in names}
-
-
-def _quotient(bound: Bound, divisor: int) -> Bound:
+def _quotient(bound: SizeSum, divisor: int) -> SizeSum:
     """The bound divided, rounded down; raises TransformationError where that is no sum."""
     if divisor == 1:
         return bound
     if set(bound) != {""}:
         raise _Unsuitable("the number of taps is not known")
     return {"": bound[""] // divisor}
-
-
-def _text(bound: Bound) -> str:
-    terms = [f"{factor:+d}{name}" for name, factor in bound.items() if name and factor]
-    constant = bound.get("", 0)
-    return "".join((*terms, f"{constant:+d}" if constant or not terms else ""))

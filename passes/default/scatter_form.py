@@ -10,16 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-import islpy as isl
-
 from ..estimate.program_statistics import StatementStatistics
 from ..polyhedral.counting import fix_parameters
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access
 from ..schedules.schedule import Schedule
-
-Bound = Mapping[str, int]
-"""A sum of multiples of sizes by name, and of a constant under the empty name."""
+from .size_sums import SizeSum, size_sum
 
 
 @dataclass(frozen=True)
@@ -32,8 +28,8 @@ class Mixed:
     source: str
     tap: str
     stride: int
-    source_range: tuple[Bound, Bound]
-    tap_range: tuple[Bound, Bound]
+    source_range: tuple[SizeSum, SizeSum]
+    tap_range: tuple[SizeSum, SizeSum]
     taps: int
     sources: int
 
@@ -144,25 +140,8 @@ def _mixed(
     return Mixed(source, tap, factors[source], ranges[0], ranges[1], extents[tap], extents[source])
 
 
-def _range(statement: StatementStatistics, position: int) -> tuple[Bound, Bound] | None:
+def _range(statement: StatementStatistics, position: int) -> tuple[SizeSum, SizeSum] | None:
     """The first and the last value of an iterator; None where they are no sums of sizes."""
     domain = statement.statement.domain
-    first, last = _bound(domain.dim_min(position)), _bound(domain.dim_max(position))
+    first, last = size_sum(domain.dim_min(position)), size_sum(domain.dim_max(position))
     return None if first is None or last is None else (first, last)
-
-
-def _bound(value: isl.PwAff) -> Bound | None:
-    pieces: list[isl.Aff] = []
-    value.coalesce().foreach_piece(lambda _, aff: pieces.append(aff))
-    if len(pieces) != 1 or pieces[0].dim(isl.dim_type.div):
-        return None
-    (aff,) = pieces
-    constant = aff.get_constant_val()
-    found = {
-        aff.get_dim_name(isl.dim_type.param, k): aff.get_coefficient_val(isl.dim_type.param, k)
-        for k in range(aff.dim(isl.dim_type.param))
-    }
-    if not constant.is_int() or not all(factor.is_int() for factor in found.values()):
-        return None
-    named = {name: f.to_python() for name, f in found.items() if name and not f.is_zero()}
-    return {**named, "": constant.to_python()}

@@ -8,7 +8,7 @@ stays in registers while the sum runs; operands are copied into panels in the or
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 
@@ -19,10 +19,10 @@ from ..estimate.program_statistics import (
     bytes_of,
     subscript_steps,
 )
-from ..estimate.register_tile import RegisterTile, even_size
+from ..estimate.register_tile import ADDRESSING, RegisterTile, even_size
 from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.vector_loops import narrowed
-from ..polyhedral.counting import fix_parameters
+from ..machine.machine import Machine
 from ..polyhedral.scaled_loads import scaled_load
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements
 from ..polyhedral.scop import Access
@@ -30,10 +30,11 @@ from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.pack import Pack
 from ..transformations.parallel import Parallel
+from ..transformations.split import Split
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .integer_products import PAIR, paired_subscript, paired_term
-from .steps import Steps
+from .steps import Steps, added_statements
 
 PANEL_OF_L1 = 1.5
 """The bytes of one panel of the streamed operand, in first-level caches: it streams from L2."""
@@ -59,6 +60,10 @@ LEAST_TERMS = 32
 Where sums are shorter, the way through the result decides."""
 
 
+LONGEST_UNROLLED = 8
+"""Terms of a loop that is unrolled so that its conditions on rows are known."""
+
+
 @dataclass(frozen=True)
 class Contraction:
     """A reduction of products in a perfect nest, and its loops' roles (by name, outermost first).
@@ -67,7 +72,8 @@ class Contraction:
     that they are. `vector` is the loop whose neighbouring iterations are
     neighbouring elements of the result, or of one of its columns where the result `is_transposed`;
     `streamed` is what is read along it, and `rows` a loop that does not change that. `terms` are
-    the loops of the sum, and `others` all that remain.
+    the loops of the sum, and `others` all that remain. `unrolled` are terms with conditions on the
+    rows, as padding has: they are known in each of the first and last rows.
     """
 
     statement: str
@@ -80,6 +86,7 @@ class Contraction:
     streamed: Access
     broadcast: tuple[Access, ...]
     is_transposed: bool = False
+    unrolled: tuple[str, ...] = ()
 
 
 def tensor_contraction(
@@ -127,11 +134,7 @@ def recognise(
     loops = {loop.name: loop for loop in around}
     accumulation = schedule.dependences.accumulations.get(name)
     statement = statistics.statements[name]
-    if (
-        accumulation is None
-        or not fix_parameters(statement.statement.domain, statistics.sizes).is_box()
-        or not all(_is_iterator(statement, loop) for loop in around[fixed:])
-    ):
+    if accumulation is None or not all(_is_iterator(statement, loop) for loop in around[fixed:]):
         return None
     trips = statement.trips(tuple(loops.values()))
     extents = {loop: round(count) for loop, count in zip(loops, trips, strict=True)}
@@ -143,12 +146,19 @@ def recognise(
     lanes = schedule.target.lanes(result.array.element_type)
     if transposed and prod(extents[each] for each in terms) < LEAST_TERMS:
         return None
-    for vector in (each for each in free if extents[each] >= lanes * LEAST_LANES):
+    limits = _limits(statement, {each: loops[each] for each in movable})
+    side_by_side = [
+        each
+        for each in free
+        if all(t in terms and extents[t] <= LONGEST_UNROLLED for t in limits.get(each, ()))
+    ]
+    lanes_along = [each for each in free if each not in limits]
+    for vector in (each for each in lanes_along if extents[each] >= lanes * LEAST_LANES):
         along = loops[vector]
         streamed = [access for access in reads if selects(statement, along, access)]
         rows = [
             each
-            for each in free
+            for each in side_by_side
             if each != vector and not any(selects(statement, loops[each], a) for a in streamed)
         ]
         is_row = is_contiguous(statement, along, result)
@@ -169,8 +179,21 @@ def recognise(
                 streamed[0],
                 tuple(access for access in reads if access is not streamed[0]),
                 transposed,
+                limits.get(tallest, ()),
             )
     return None
+
+
+def _limits(
+    statement: StatementStatistics, loops: Mapping[str, Loop]
+) -> dict[str, tuple[str, ...]]:
+    """The loops whose range depends on others, with these."""
+    iterators = {statement.slopes(loop).index(1): name for name, loop in loops.items()}
+    return {
+        iterators[position]: tuple(name for k, name in iterators.items() if k in others)
+        for position, others in statement.limits.items()
+        if position in iterators
+    }
 
 
 def _is_iterator(statement: StatementStatistics, loop: Loop) -> bool:
@@ -190,7 +213,47 @@ def is_contiguous(statement: StatementStatistics, loop: Loop, access: Access) ->
     return steps[-1:] == [1] and not any(steps[:-1])
 
 
-class ContractionPlan(Steps):
+def tile_of(
+    found: Contraction,
+    vectors: int,
+    context: SchedulingContext,
+    machine: Machine,
+    tallest: int | None = None,
+) -> RegisterTile:
+    """The register tile of a result with so many vectors in a row."""
+    rows = found.extents[found.rows]
+    fitting = (machine.vector_registers - ADDRESSING) // rows
+    if found.unrolled and fitting:
+        return RegisterTile(rows, min(vectors, fitting))
+    depth = prod(found.extents[name] for name in found.terms)
+    return context.register_tile(found.statement, rows, vectors, depth, machine, tallest)
+
+
+class BlockSteps(Steps):
+    """Transformations of blocks of a result."""
+
+    def split_blocks(
+        self, found: Contraction, blocks: str, tile: RegisterTile, context: SchedulingContext
+    ) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Splits off the first and the last block of rows, if there are conditions in them.
+
+        The statement in each part, and its loops over terms that have conditions with rows.
+        """
+        parts = [self.statement]
+        count = ceil(found.extents[found.rows] / tile.rows)
+        for at in sorted({1, count - 1}) if found.unrolled and count > 1 else ():
+            before = self.schedule
+            self.step(Split((f"{parts[-1]}.{blocks}",), at=str(at)))
+            body = before.scop.statement(self.statement).body
+            added = added_statements(before, self.schedule)
+            parts += [each for each in added if self.schedule.scop.statement(each).body is body]
+        statistics = context.statistics(self.schedule.scop)
+        for part in parts:
+            limits = statistics.statements[part].limits
+            yield part, found.unrolled if found.iterators[found.rows] in limits else ()
+
+
+class ContractionPlan(BlockSteps):
     """Tile sizes, and the transformations that tile."""
 
     def __init__(
@@ -206,6 +269,7 @@ class ContractionPlan(Steps):
         """The loop in which the streamed operand is packed once; by default a tile loop."""
         super().__init__(schedule, found.statement)
         self.found = found
+        self.context = context
         self.statistics = statistics
         self.element = bytes_of(found.streamed.array.element_type)
         extents = found.extents
@@ -222,14 +286,7 @@ class ContractionPlan(Steps):
             extents,
             schedule.target,
         )
-        self.tile = tile or context.register_tile(
-            found.statement,
-            extents[found.rows],
-            vectors,
-            self.depth,
-            schedule.target,
-            self._tallest(),
-        )
+        self.tile = tile or tile_of(found, vectors, context, schedule.target, self._tallest())
         self.width = self.tile.vectors * self.lanes
         cycles = prod(extents.values()) / self.lanes / schedule.target.multiply_adds_per_cycle
         self.threads = context.threads if cycles >= LEAST_CYCLES else 1
@@ -282,8 +339,10 @@ class ContractionPlan(Steps):
         self.interchange((*around, found.rows, found.vector))
         if pairs is not None:
             self.step(Unroll((self.name(pairs),)))
-        self.step(Unroll((self.name(found.rows), self.name(found.vector))))
-        self.step(Vectorize((self.name(found.vector),), self.lanes))
+        for part, taps in self.split_blocks(found, row_blocks, self.tile, self.context):
+            members = (*taps, found.rows, found.vector)
+            self.step(Unroll(tuple(f"{part}.{name}" for name in members)))
+            self.step(Vectorize((f"{part}.{found.vector}",), self.lanes))
         if self.threads > 1:
             parallel = outer[0]
             if self.share == 1:
@@ -374,7 +433,11 @@ class ContractionPlan(Steps):
     def _tile_sizes(self) -> tuple[int, int, int]:
         """Tiles of the rows, the vector loop and the outermost loop of terms."""
         term = self.found.terms[0]
-        return self._rows_first(term) if self.by_rows else self._panels_first(term)
+        rows, vector, depth = self._rows_first(term) if self.by_rows else self._panels_first(term)
+        if self.found.unrolled and self.tile.rows == self.found.extents[self.found.rows]:
+            # One block of rows uses each panel once: no part of it is to stay in a cache.
+            return rows, self.found.extents[self.found.vector], self.found.extents[term]
+        return rows, vector, depth
 
     def _panels_first(self, term: str) -> tuple[int, int, int]:
         """Tiles of the rows, the vector loop and a loop of terms: rows in L2, panels behind it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import prod
 
@@ -17,6 +18,29 @@ from .scheduled_program import ScheduledProgram, innermost_loop
 from .vector_loops import VectorLoops
 
 
+@dataclass(frozen=True)
+class CoreCycles:
+    """Cycles that a vector of `lanes` instances of a statement takes in a core, by what bounds it.
+
+    `operations` are those of the arithmetic, `accesses` of the load and store ports, `latency` of
+    the longest chain of dependent operations, `guards` of conditions around it. `threads` share the
+    instances.
+    """
+
+    instances: float
+    lanes: float
+    threads: float
+    operations: float
+    accesses: float
+    latency: float
+    guards: float
+
+    @property
+    def total(self) -> float:
+        """The bound that is highest, and the guards."""
+        return self.guards + max(self.operations, self.accesses, self.latency)
+
+
 class InCoreTime:
     """The in-core execution time of the statements of a program."""
 
@@ -26,13 +50,29 @@ class InCoreTime:
 
     def seconds(self, leaf: Leaf, loops: tuple[Loop, ...]) -> float:
         """Seconds for the instances of a statement if all data were in the nearest cache."""
+        cycles = self.cycles(leaf, loops)
+        if cycles is None:
+            return 0.0
+        return (
+            cycles.instances
+            / cycles.lanes
+            * cycles.total
+            / self._program.machine.hertz
+            / cycles.threads
+        )
+
+    def cycles(self, leaf: Leaf, loops: tuple[Loop, ...]) -> CoreCycles | None:
+        """What bounds a statement in the core; None where it has no instances."""
         program = self._program
         statistics = program.statement(leaf.statement)
         if not statistics.instances:
-            return 0.0
+            return None
         loops = self._vector_loops.unrolled(loops)
         vector = self._vector_loops.around(loops)
-        guarded = vector is not None and not self._vector_loops.is_in_step(vector, loops)
+        guarded = vector is not None and (
+            not self._vector_loops.is_in_step(vector, loops)
+            or self._vector_loops.has_conditions_inside(statistics, vector, loops)
+        )
         if guarded:
             vector = None
         trips = statistics.trips(loops)
@@ -52,17 +92,14 @@ class InCoreTime:
             reassociate=program.schedule.reassociate,
             pairs=program.schedule.target.adds_products_in_pairs and adds_pairs(statistics, loops),
         )
-        cycles = program.machine.guard_cycles * guarded + max(
+        return CoreCycles(
+            statistics.instances,
+            lanes,
+            program.threads(statistics, loops),
             operations,
             port_cycles(program, statistics, LoopsAround(loops, trips, vector, lanes)),
             self._latency(statistics, loops, vector),
-        )
-        return (
-            statistics.instances
-            / lanes
-            * cycles
-            / program.machine.hertz
-            / program.threads(statistics, loops)
+            program.machine.guard_cycles * guarded,
         )
 
     def _changes(self, statement: StatementStatistics, loops: tuple[Loop, ...]) -> Changes:

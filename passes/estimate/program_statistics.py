@@ -19,6 +19,7 @@ from xdsl.ir.affine import AffineExpr
 
 from ..polyhedral.arithmetic_widths import Narrowed, narrowed_operations
 from ..polyhedral.counting import UncountableError, cardinality, fix_parameters
+from ..polyhedral.limited_iterators import limits
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Array, Scop, Statement
 
@@ -218,6 +219,11 @@ class StatementStatistics:
         spans[position] = left
         return max(1.0, trips)
 
+    @cached_property
+    def limits(self) -> Mapping[int, frozenset[int]]:
+        """The iterators that depend on others, by conditions or bounds, and on which."""
+        return limits(fix_parameters(self.statement.domain, self.sizes))
+
     def direction(self, loops: Sequence[Loop], loop: Loop) -> tuple[Slope, ...] | None:
         """By how much the iterators grow when `loop` alone of `loops` goes to its next value.
 
@@ -251,13 +257,27 @@ class StatementStatistics:
             loop for loop in loops if all(slope.denominator == 1 for slope in self.slopes(loop))
         ]
         rows = [self.slopes(loop) for loop in members]
+        # An iterator of one value needs no loop, and has none behind affine scheduling.
+        still = [k for k in self._constants if not any(row[k] for row in map(self.slopes, loops))]
+        depth = len(self.statement.loops)
+        units = [tuple(int(d == k) for d in range(depth)) for k in still]
         found: dict[int, tuple[Slope, ...]] = {}
         for position, loop in enumerate(members):
-            unit = [int(position == other) for other in range(len(members))]
-            direction = _solve(rows, unit)
+            unit = [int(position == other) for other in range(len(members) + len(units))]
+            direction = _solve([*rows, *units], unit)
             if direction is not None:
                 found[id(loop.schedule)] = self._stepped(direction)
         return found
+
+    @cached_property
+    def _constants(self) -> tuple[int, ...]:
+        """The iterators that have one value at these sizes."""
+        points = fix_parameters(self.statement.domain, self.sizes)
+        lows_and_highs = (
+            (k, points.dim_min_val(k), points.dim_max_val(k))
+            for k in range(points.dim(isl.dim_type.set))
+        )
+        return tuple(k for k, low, high in lows_and_highs if low.is_int() and low.eq(high))
 
     def _stepped(self, direction: tuple[Slope, ...]) -> tuple[Slope, ...]:
         moving = [d for d, slope in enumerate(direction) if slope]

@@ -121,6 +121,22 @@ class VectorLoops:
             found = self._in_step[key] = all(first.is_equal(other) for other in others)
         return found
 
+    def has_conditions_inside(
+        self, statement: StatementStatistics, loop: Loop, loops: tuple[Loop, ...]
+    ) -> bool:
+        """Whether lanes of a vector loop run different iterations of loops inside, as at padding.
+
+        Such a loop is left scalar.
+        """
+        if not statement.limits:
+            return False
+        place = next(n for n, other in enumerate(loops) if other is loop)
+        own, inside = (
+            {k for each in part for k, slope in enumerate(statement.slopes(each)) if slope}
+            for part in (loops[place : place + 1], loops[place + 1 :])
+        )
+        return any((inside - own) & statement.limits.get(k, frozenset()) for k in own)
+
     def width(self, statement: StatementStatistics, loop: Loop) -> int:
         """The lanes of a vector along a loop."""
         return loop.vector or min(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import re
 from pathlib import Path
 
@@ -45,6 +46,11 @@ def cache_sizes() -> dict[int, int]:
         if level.isdigit() and amount and kind != "Instruction":
             sizes[int(level)] = int(amount[1]) << {"": 0, "K": 10, "M": 20}[amount[2]]
     return sizes
+
+
+def host_architecture() -> str:
+    """Linux's name of this machine's architecture: `x86_64`, `aarch64`."""
+    return platform.machine().replace("AMD64", "x86_64")
 
 
 def available_cores() -> int:

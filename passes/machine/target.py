@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import difflib
 import functools
-import platform
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, cast
 
 from ...support.summaries import summary
 from .cpuinfo import CpuInfo
-from .detection import available_cores, cache_sizes, vector_functions
+from .detection import available_cores, cache_sizes, host_architecture, vector_functions
 from .machine import Machine
 from .target_files import TargetFile, nearest_file, target_file, target_names
 
@@ -19,15 +18,17 @@ from .target_files import TargetFile, nearest_file, target_file, target_names
 class Target(Machine):
     """A machine with its instruction set.
 
-    `name` is that of a file in `targets/`, or `HOST`, `processor` is LLVM's name. `features` are
-    the names that Linux uses (`avx512f`). `cores` are those that this process may use.
-    `vector_functions` are the functions of the C library (`exp`) that it has for vectors as well.
+    `name` is that of a file in `targets/`, or `HOST`, `processor` is LLVM's name, `architecture`
+    Linux's (`x86_64`). `features` are the names that Linux uses (`avx512f`). `cores` are those that
+    this process may use. `vector_functions` are the functions of the C library (`exp`) that it has
+    for vectors as well.
     """
 
     HOST: ClassVar[str] = "host"
 
     name: str
     processor: str
+    architecture: str
     features: frozenset[str]
     cores: int
     vector_functions: frozenset[str] = frozenset()
@@ -36,6 +37,11 @@ class Target(Machine):
     def is_host(self) -> bool:
         """Whether code is for this machine: LLVM then knows more of it than a name."""
         return self.name == self.HOST
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether this machine is of its architecture."""
+        return self.architecture == host_architecture()
 
     def has_masked_loads(self, element_bytes: int) -> bool:
         """Whether one instruction loads a vector of such elements under a mask."""
@@ -68,16 +74,14 @@ class Target(Machine):
     def named(cls, name: str) -> Target:
         """The target of one of `names()`, or of LLVM's name of its processor (`znver4`).
 
-        Raises ValueError on others, and where no code can be made for it.
+        It may be one of another architecture, whose code does not run here (`runs_here`). Raises
+        ValueError on others.
         """
         if not isinstance(cast(object, name), str):
             raise TypeError(f"a target's name is one of {', '.join(cls.names())}, not {name!r}")
         if name == cls.HOST:
             return cls.host()
-        file = _find(name)
-        if platform.machine().replace("AMD64", "x86_64") != file.architecture:
-            raise ValueError(f"no code for {name} can be made on {platform.machine()}; use host")
-        return cls.of(file)
+        return cls.of(_find(name))
 
     @classmethod
     def of(cls, file: TargetFile, **changes: Any) -> Target:
@@ -86,6 +90,7 @@ class Target(Machine):
             **{field.name: getattr(file.machine, field.name) for field in fields(Machine)},
             "name": file.name,
             "processor": file.processor,
+            "architecture": file.architecture,
             "features": file.features,
             "cores": available_cores(),
         }
@@ -110,6 +115,7 @@ def detect() -> Target:
     return Target.of(
         file,
         name=Target.HOST,
+        architecture=host_architecture(),
         features=info.features,
         caches={**file.machine.caches, **cache_sizes()},
         vector_functions=vector_functions() if "sse2" in info.features else frozenset(),

@@ -22,7 +22,12 @@ from .machine import Machine
 FOLDER = Path(__file__).parent / "targets"
 _REFERENCE = Path(__file__).parent / "reference.toml"
 
-_GENERIC = {"avx512f": "generic-avx512", "avx2": "generic-avx2", "asimd": "generic-neon"}
+_GENERIC = {
+    "avx512f": "generic-avx512",
+    "avx2": "generic-avx2",
+    "sse4_2": "generic-sse4",
+    "asimd": "generic-neon",
+}
 """What a processor is that no file describes, by its widest vectors."""
 
 _LEAST = "generic-sse2"

@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import islpy as isl
-from xdsl.dialects.builtin import AffineSetAttr, IndexType, IntegerType
-from xdsl.ir.affine import AffineConstraintKind, AffineExpr
+from xdsl.ir.affine import AffineExpr
 
 from ...dialects.errors import SourceError
 from .affine_text import to_readable_text, to_text
 from .isl_context import bounded_for
 from .points import first_point
 from .scop import Access, AccessKind, Scop, Statement
-
-ASSUMPTION = "loopwright.assume"
-"""The attribute of a function: a set over its integer arguments that they lie in."""
+from .size_assumptions import refused_sizes
 
 
 class BoundsError(SourceError):
@@ -57,7 +54,7 @@ _CHECKS: WeakKeyDictionary[Scop, _Checks] = WeakKeyDictionary()
 def check_bounds(scop: Scop, sizes: Mapping[str, int]) -> None:
     """Raises BoundsError when an access leaves its array for these values of `scop.sizes`.
 
-    So it does when the function is not for these values (`ASSUMPTION`).
+    So it does when the function is not for these values (`size_assumptions`).
 
     What does not depend on the values is computed once per Scop. Expanded dimensions of local
     arrays have no bounds.
@@ -73,16 +70,17 @@ def check_bounds(scop: Scop, sizes: Mapping[str, int]) -> None:
                 raise BoundsError.at(check.access.op, message)
         for text, bad in checks.assumed:
             if not _bind(bad, sizes).is_empty():
-                values = ", ".join(f"{p.name}={sizes[p.name]}" for p in scop.parameters)
-                message = f"'{scop.name}' is for sizes with {text} only, but {values}"
+                involved = bad.drop_unused_params().get_var_names(isl.dim_type.param)
+                values = ", ".join(f"{name}={sizes[name]}" for name in involved if name)
+                message = f"'{scop.name}' {text} {values}"
                 raise BoundsError.at(scop.func, message)
 
 
 def sizes_outside(scop: Scop, sizes: Mapping[str, int]) -> isl.Set:
     """The values of the other `scop.sizes` with which an access leaves its array.
 
-    Or with which the function is not for them (`ASSUMPTION`). A set over these as parameters; those
-    in `sizes` are fixed. Negative extents belong to it.
+    Or with which the function is not for them (`size_assumptions`). A set over these as
+    parameters; those in `sizes` are fixed. Negative extents belong to it.
     """
     checks = _checks_of(scop)
     with bounded_for(scop.func, f"the subscripts of '@{scop.name}'"):
@@ -119,33 +117,9 @@ def _prepare(scop: Scop) -> _Checks:
         sizes = check.instances.params().drop_unused_params()
         involved = tuple(sizes.get_var_names(isl.dim_type.param))
         bad[involved] = bad[involved].union(sizes) if involved in bad else sizes
-    assumed = tuple(_assumed(scop))
+    assumed = tuple(refused_sizes(scop.func, names))
     sets = (*(each.coalesce() for each in bad.values()), *(each for _, each in assumed))
     return _Checks(names, sets, checks, assumed)
-
-
-def _assumed(scop: Scop) -> Iterator[tuple[str, isl.Set]]:
-    """What the function takes for granted about its sizes, and the sizes where it is not so."""
-    assumption = scop.func.attributes.get(ASSUMPTION)
-    if not isinstance(assumption, AffineSetAttr):
-        return
-    symbols = [parameter.name for parameter in scop.parameters]
-    by_argument = {p.argument: p.name for p in scop.parameters if p.dimension is None}
-    integers = [
-        n
-        for n, each in enumerate(scop.func.function_type.inputs)
-        if isinstance(each, IndexType | IntegerType)
-    ]
-    dims = [by_argument.get(argument, "") for argument in integers]
-    for constraint in assumption.data.constraints:
-        expression = constraint.lhs - constraint.rhs
-        if any(not dims[position] for position in expression.used_dims()):
-            continue  # a size that nothing depends on
-        relation = "=" if constraint.kind is AffineConstraintKind.eq else ">="
-        bad = isl.Set(
-            f"[{', '.join(symbols)}] -> {{ : not ({to_text(expression, dims, ())} {relation} 0) }}"
-        )
-        yield f"{to_readable_text(expression, dims, ())} {relation} 0", bad
 
 
 def _checks(scop: Scop) -> Iterator[_Check]:

@@ -17,6 +17,7 @@ import islpy as isl
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation
 
+from .limited_iterators import involves
 from .scop import Scop
 
 _Points = TypeVar("_Points", isl.Set, isl.Map)
@@ -70,7 +71,31 @@ def cardinality(points: isl.Set) -> int:
     """The number of points of a set without parameters; raises UncountableError."""
     if points.is_box() and not points.is_empty():
         return prod(_lengths(points))
+    factors = list(_factors(points))
+    if len(factors) > 1:
+        return prod(map(cardinality, factors))
     return int(sum((_count(part) for part in _disjoint(points.compute_divs())), Fraction(0)))
+
+
+def _factors(points: isl.Set) -> Iterator[isl.Set]:
+    """Sets of which the points are all combinations: dimensions without common conditions."""
+    if points.n_basic_set() != 1 or points.is_empty():
+        return
+    basic = points.get_basic_set_list().get_at(0)
+    if basic.dim(isl.dim_type.div):
+        return
+    depth = points.dim(isl.dim_type.set)
+    groups = [{position} for position in range(depth)]
+    for constraint in basic.get_constraints():
+        together = [g for g in groups if any(involves(constraint, k) for k in g)]
+        groups = [g for g in groups if g not in together] + [set[int]().union(*together)]
+    for group in groups:
+        factor = points
+        for position in reversed(range(depth)):
+            if position not in group:
+                factor = factor.project_out(isl.dim_type.set, position, 1)
+        if group:
+            yield factor
 
 
 def _lengths(box: isl.Set) -> Iterator[int]:

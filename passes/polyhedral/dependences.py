@@ -11,6 +11,7 @@ from typing import cast
 
 import islpy as isl
 
+from ...support.markup import MOST_ROWS, notebook, table
 from ...support.summaries import summary
 from .array_dataflow import ArrayAccesses, union
 from .distance import distances
@@ -179,6 +180,17 @@ class Dependences:
         counts = Counter(item.kind.value for item in self.items)
         listed = ", ".join(f"{count} {kind}" for kind, count in counts.items())
         return summary(self, f"of {self.scop.name}: {listed or 'none'}")
+
+    def _repr_html_(self) -> str:
+        """A table, for notebooks."""
+        rows = [["kind", "from", "to", "array", "distance"]]
+        for item in self.items[:MOST_ROWS]:
+            loops = self.scop.statement(item.source).loops
+            steps = distances(self.scop, item.source, item.target, item.relation)
+            vector = ", ".join(f"{n}: {step}" for n, step in zip(loops, steps, strict=False))
+            kind = " ".join((item.kind.value, *(f"({flag})" for flag in item.flags)))
+            rows.append([kind, item.source, item.target, item.array, vector])
+        return notebook(f"Dependences of {self.scop.name}", table(rows), len(self.items))
 
 
 @dataclass(frozen=True, eq=False)

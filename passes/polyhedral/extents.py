@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
 from .counting import fix_parameters
 from .isl_context import bounded_for
 from .scop import Array, Scop
+from .size_assumptions import equal_sizes
 
 
 def infer_extents(scop: Scop, sizes: Mapping[str, int]) -> dict[str, int]:
     """`sizes` and every extent of an array argument that follows from them.
 
     `sizes` gives values of parameters and extents by name. An extent that is not given becomes the
-    smallest one with which no access leaves the array; it stays unknown where the accesses depend
-    on other sizes that are not known.
+    smallest one with which no access leaves the array, the same for those that the function takes
+    to be equal; it stays unknown where the accesses depend on other sizes that are not known.
     """
     known = dict(sizes)
+    groups = equal_sizes(scop.func)
     with bounded_for(scop.func, f"the extents of '@{scop.name}'"):
         while True:
             found = {
@@ -29,9 +31,24 @@ def infer_extents(scop: Scop, sizes: Mapping[str, int]) -> dict[str, int]:
                 if isinstance(extent, str) and extent not in known
                 if (size := _needed(scop, array, dimension, known)) is not None
             }
-            if not found:
+            equal = _equal(groups, known, found)
+            if not found and not equal:
                 return known
-            known.update(found)
+            known.update(found | equal)
+
+
+def _equal(
+    groups: Sequence[frozenset[str]], known: Mapping[str, int], found: Mapping[str, int]
+) -> dict[str, int]:
+    """Sizes that are equal to one that is known, else to the largest that is `found`."""
+    equal: dict[str, int] = {}
+    for group in groups:
+        values = [known[name] for name in group if name in known]
+        largest = max((found[name] for name in group if name in found), default=None)
+        value = values[0] if values else largest
+        if value is not None:
+            equal |= {name: value for name in group if name not in known}
+    return equal
 
 
 def _needed(scop: Scop, array: Array, dimension: int, sizes: Mapping[str, int]) -> int | None:

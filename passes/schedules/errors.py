@@ -15,15 +15,31 @@ class TransformationError(Exception):
 class IllegalTransformation(TransformationError):
     """A transformation that violates a dependence; names it with a pair of instances.
 
-    `advise` finds out what would be legal instead, if anything.
+    `advise` finds out what would be legal instead, if anything; `steps` are those before it, as a
+    pipeline.
     """
 
     def __init__(
-        self, operation: str, violation: Violation, advise: Callable[[], str | None] = lambda: None
+        self,
+        operation: str,
+        violation: Violation,
+        advise: Callable[[], str | None] = lambda: None,
+        steps: Callable[[], str] = str,
     ) -> None:
         super().__init__(operation)
         self.violation = violation
         self._advise = advise
+        self._steps = steps
+
+    @property
+    def operation(self) -> str:
+        """The step that is illegal: `tile of i, j`."""
+        return self.args[0]
+
+    @property
+    def steps_before(self) -> str:
+        """The legal steps before it, as a pipeline."""
+        return self._steps()
 
     @cached_property
     def hint(self) -> str | None:
@@ -33,7 +49,7 @@ class IllegalTransformation(TransformationError):
     def __str__(self) -> str:
         # Written only when somebody reads it: a search asks for thousands of verdicts.
         hint = f"; hint: {self.hint}" if self.hint else ""
-        return f"{self.args[0]} is illegal: {self.violation.describe()}{hint}"
+        return f"{self.operation} is illegal: {self.violation.describe()}{hint}"
 
 
 class MalformedTransformation(TransformationError):

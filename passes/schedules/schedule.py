@@ -17,9 +17,11 @@ import islpy as isl
 
 from ...dialects.errors import SourceError
 from ...support.immutable import Immutable
+from ...support.markup import MOST_COLUMNS, MOST_ROWS, block, join, notebook
 from ...support.summaries import summary
 from ..machine.target import Target
 from ..polyhedral.dependences import Dependences, compute_dependences
+from ..polyhedral.descriptions import describe_tree
 from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
 from ..polyhedral.schedule_tree import Loop, Tree, depth
 from ..polyhedral.scop import Scop
@@ -186,7 +188,10 @@ class Schedule(NamedLoops, Immutable):
             ) from error
         if violation is not None:
             raise IllegalTransformation(
-                resolved.subject, violation, partial(self._repair_hint, resolved)
+                resolved.subject,
+                violation,
+                partial(self._repair_hint, resolved),
+                partial(str, self),
             )
         steps = (*self.transformations, resolved)
         return replace(self, scop=scop, tree=tree, legality=legality, transformations=steps)
@@ -263,6 +268,15 @@ class Schedule(NamedLoops, Immutable):
 
     def __repr__(self) -> str:
         return summary(self, f"of {self.program.name}: {str(self) or 'as written'}")
+
+    def _repr_html_(self) -> str:
+        """The steps and the loops, for notebooks."""
+        loops = block(describe_tree(self.scop, self.tree), MOST_ROWS, MOST_COLUMNS)
+        steps = "\n".join(map(str, self.transformations)) or "as written"
+        return notebook(
+            f"Schedule of {self.program.name}",
+            join((block(steps, MOST_ROWS, MOST_COLUMNS), loops)),
+        )
 
 
 def _check_depth(tree: Tree) -> None:

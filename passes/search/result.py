@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from ...support.summaries import summary
+from ...support.markup import MOST_COLUMNS, MOST_ROWS, element, join, notebook, table
+from ...support.summaries import shortened, summary
 from ..estimate.scheduling_context import SchedulingContext
 from ..schedules.schedule import Schedule
 from .protocols import CostModel, Evaluator, Ranker
@@ -93,3 +94,16 @@ class Result:
 
     def __repr__(self) -> str:
         return summary(self, f"{self.speedup:.3g} times as fast: {self.best}")
+
+    def _repr_html_(self) -> str:
+        """The way to the best schedule, for notebooks."""
+        rows = [["step", "predicted", "measured"]]
+        for step in self.path[:MOST_ROWS]:
+            cells = (f"{s:.2f}x" if s is not None else "-" for s in (step.predicted, step.measured))
+            rows.append([shortened(step.step, MOST_COLUMNS), *cells])
+        counts = (
+            f"{self.candidates} schedules, {self.predictions} predictions, "
+            f"{self.measurements} measurements in {self.seconds:.1f} s"
+        )
+        body = join((table(rows, numbers=True), element("p", counts)))
+        return notebook(f"{self.speedup:.2f} times as fast", body, len(self.path))

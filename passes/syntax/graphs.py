@@ -12,11 +12,19 @@ from ..polyhedral.schedule_tree import Leaf, Loop, Tree
 from ..polyhedral.scop import Scop
 from ..schedules.schedule import Schedule
 
+# Those of Okabe and Ito, which people with colour-vision deficiencies can tell apart.
 _COLOURS = {
-    DependenceKind.FLOW: "#1b6ca8",
-    DependenceKind.ANTI: "#c05621",
-    DependenceKind.OUTPUT: "#6b46c1",
+    DependenceKind.FLOW: "#0072B2",
+    DependenceKind.ANTI: "#D55E00",
+    DependenceKind.OUTPUT: "#CC79A7",
     DependenceKind.INPUT: "#718096",
+}
+
+_STYLES = {
+    DependenceKind.FLOW: "solid",
+    DependenceKind.ANTI: "dashed",
+    DependenceKind.OUTPUT: "dotted",
+    DependenceKind.INPUT: "solid",
 }
 
 _HEAD = (
@@ -83,10 +91,13 @@ def _edge(scop: Scop, group: Sequence[Dependence]) -> str:
     """One edge for dependences between the same statements."""
     label = "\n".join(_label(scop, dependence) for dependence in group)
     colours = ":".join(dict.fromkeys(_COLOURS[dependence.kind] for dependence in group))
-    style = ", style=dashed" if all(dependence.reduction for dependence in group) else ""
+    styles = dict.fromkeys(_STYLES[dependence.kind] for dependence in group)
+    style = next(iter(styles)) if len(styles) == 1 else "solid"
+    if all(dependence.reduction for dependence in group):
+        style = f"{style},bold"
     return (
         f"  {_quote(group[0].source)} -> {_quote(group[0].target)} "
-        f"[label={_quote(label)}, color={_quote(colours)}{style}];"
+        f"[label={_quote(label)}, color={_quote(colours)}, style={_quote(style)}];"
     )
 
 

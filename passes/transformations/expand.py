@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import ClassVar
 
@@ -54,7 +55,7 @@ class Expand(Transformation):
             raise MalformedTransformation(f"{array.name} is not used inside {members[-1].name}")
         violation = self._violation(schedule, members, array, inside)
         if violation is not None:
-            raise IllegalTransformation(self.subject, violation)
+            raise IllegalTransformation(self.subject, violation, steps=partial(str, schedule))
         taken = {other.name for other in schedule.scop.arrays}
         name = free_name(f"{array.name}_expanded", taken) if users - inside else array.name
         expanded = replace(

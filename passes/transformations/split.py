@@ -95,10 +95,16 @@ class Split(Transformation):
             domain = scop.statement(name).domain
             at = known.aff(self.at, name, domain.get_space())
             for part, condition in zip(parts, (value.lt_set(at), value.ge_set(at)), strict=True):
-                chosen = domain.intersect(condition).coalesce()
+                chosen = _without_quotients(domain.intersect(condition).coalesce())
                 if not chosen.intersect_params(scop.context).is_empty():
                     part[name] = chosen
         return parts
+
+
+def _without_quotients(points: isl.Set) -> isl.Set:
+    """The same points without divisions, as those of tile loops, where they need none."""
+    simpler = points.remove_divs().coalesce()
+    return simpler if simpler.is_equal(points) else points
 
 
 def _copy_name(name: str, taken: set[str]) -> str:

@@ -210,7 +210,6 @@ def plot(path: Path, found: Sequence[Row], machine: MeasuredMachine) -> None:
 
     Raises PlottingError, OSError.
     """
-    drawing, axes = figure(2)
     cases = list(dict.fromkeys((row.kernel, row.size) for row in found))
     several = len({size for _, size in cases}) > 1
     labels = [f"{kernel} {size}" if several else kernel for kernel, size in cases]
@@ -222,6 +221,11 @@ def plot(path: Path, found: Sequence[Row], machine: MeasuredMachine) -> None:
         ]
         for variant, threads in names
     }
+    # The program that all are compared with has no bars: each would be the line at 1.
+    heights = {
+        n: values for n, values in heights.items() if any(v not in (None, 1.0) for v in values)
+    }
+    drawing, axes = figure(2, bars=len(labels) * (len(heights) + 1))
     draw_bars(axes[0][0], labels, heights, "speed-up against the unscheduled program, one thread")
     best: dict[str, Row] = {}
     floats = [row for row in found if row.rate is not None and row.element_type in machine.peaks]

@@ -10,6 +10,7 @@ from typing import cast
 
 import numpy as np
 
+from ...passes.machine.detection import host_architecture
 from ...passes.machine.target import Target
 from ...support.summaries import shortened
 
@@ -40,6 +41,15 @@ def check_target(subject: str, target: object) -> None:
         raise TypeError(
             f"{subject}: target is a Target, such as Target.named(NAME) with one of {names}; "
             f"not {_shown(target)}"
+        )
+
+
+def check_runs_here(subject: str, target: Target) -> None:
+    """Raises ValueError for a target of another architecture."""
+    if not target.runs_here:
+        raise ValueError(
+            f"{subject}: code for {target.name} ({target.architecture}) does not run on "
+            f"{host_architecture()}; build() makes libraries for it"
         )
 
 

@@ -28,7 +28,7 @@ from .array_memory import (
     plain_tensors,
 )
 from .elements import Element
-from .errors import ArgumentTypeError, ArgumentValueError
+from .errors import ArgumentTypeError, ArgumentValueError, OverlappingArguments
 
 _from_buffer = cast("Callable[[object], c_char]", c_char.from_buffer)
 _ndarray = np.ndarray
@@ -184,23 +184,15 @@ class ArrayArgument:
 
 @dataclass(eq=False)
 class IntegerArgument:
-    """An `index` or `iN` scalar; `is_size` says that the code is specialised on its value.
-
-    Where it is unsigned, it goes into the call as the signed number with the same bits.
-    """
+    """An `index` or `iN` scalar; `is_size` says that the code is specialised on its value."""
 
     place: Place
     element: Element
     is_size: bool
-    is_unsigned: bool = False
 
     def __post_init__(self) -> None:
         # Every call asks for these.
-        element = self.element
-        self._smallest, self._largest = (
-            element.unsigned_range if self.is_unsigned else element.range
-        )
-        self._largest_signed = element.range[1]
+        self._smallest, self._largest = self.element.range
 
     def __str__(self) -> str:
         return f"{self.place.name}: {self.element.name}"
@@ -212,15 +204,12 @@ class IntegerArgument:
         """
         number = value if type(value) is int else self._to_int(value)
         if not self._smallest <= number <= self._largest:
-            kind = f"{'unsigned ' if self.is_unsigned else ''}{self.element.name}"
             raise ArgumentValueError(
-                f"{self.place}: {number} does not fit into {kind}, "
+                f"{self.place}: {number} does not fit into {self.element.name}, "
                 f"which holds {self._smallest} to {self._largest}"
             )
-        if number > self._largest_signed:
-            number -= self._largest + 1
         if self.is_size:
-            key.append(number)
+            key.append(self.element.signed_value(number))
         return number
 
     def _to_int(self, value: object) -> int:
@@ -282,6 +271,15 @@ def _is_number_in_memory(value: object) -> TypeGuard[SupportsFloat]:
 
 
 Argument = ArrayArgument | IntegerArgument | FloatArgument
+
+
+def overlap_of(one: ArrayArgument, other: ArrayArgument) -> OverlappingArguments:
+    """The error of two arrays that overlap."""
+    written = " and ".join(a.place.name for a in (one, other) if a.writes)
+    return OverlappingArguments(
+        f"{one.place} and argument {other.place.position + 1} '{other.place.name}' overlap in "
+        f"memory, and the kernel writes {written}; pass a copy of one of them"
+    )
 
 
 def _type_name(value: object) -> str:

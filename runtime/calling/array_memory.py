@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .elements import ELEMENTS
 
@@ -73,14 +74,22 @@ def memory_of(value: object) -> Memory | None:
     return memory
 
 
+def exported_array(value: object) -> NDArray[Any] | None:
+    """An array in the memory of what exports it; None for what is no array in this memory."""
+    try:
+        if hasattr(value, "__array_interface__"):
+            return np.asarray(value)
+        if hasattr(value, "__dlpack__"):
+            return np.from_dlpack(cast(Any, value))
+        return np.asarray(memoryview(cast(Any, value)))
+    except (TypeError, ValueError, BufferError, RuntimeError):  # not in this memory, or no numbers
+        return None
+
+
 def _memory_of_exporter(value: object) -> Memory | None:
     """The memory of what exports it by DLPack or the buffer protocol; None for all else."""
-    try:
-        if hasattr(value, "__dlpack__"):
-            array = np.from_dlpack(cast(Any, value))
-        else:
-            array = np.asarray(memoryview(cast(Any, value)))
-    except (TypeError, ValueError, BufferError, RuntimeError):  # not in this memory, or no numbers
+    array = exported_array(value)
+    if array is None:
         return None
     return Memory(
         array.ctypes.data,

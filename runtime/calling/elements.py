@@ -14,7 +14,7 @@ from ctypes import (
     c_uint32,
     c_uint64,
 )
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,8 +38,8 @@ class Element:
 
     `dtypes` are the NumPy types with these bits, the usual one first: MLIR's integers have no sign,
     so arrays of unsigned integers are taken as well, and the operations of the program decide
-    what the bits mean. `bits` is the number of bits of an integer type, None for floats. A scalar
-    has a sign unless it `is_unsigned`.
+    what the bits mean. `bits` is the number of bits of an integer type, None for floats. Where a
+    program says that an argument `is_unsigned`, it takes numbers of the unsigned type alone.
     """
 
     name: str
@@ -66,17 +66,20 @@ class Element:
             return 0, (1 << self.bits) - 1
         return -(1 << self.bits - 1), (1 << self.bits - 1) - 1
 
-    @property
-    def unsigned_range(self) -> tuple[int, int]:
-        """Smallest and largest value of the unsigned integer type with these bits."""
-        assert self.bits is not None, "only integers have a range"
-        return 0, (1 << self.bits) - 1
+    def signed_value(self, number: int) -> int:
+        """The number that MLIR's operations with signs see."""
+        assert self.bits is not None, "only integers have a sign"
+        return number - (1 << self.bits) if self.is_unsigned and number >> self.bits - 1 else number
 
     def unsigned(self) -> Element:
         """The integer type of these bits without a sign."""
         assert self.bits is not None, "only integers have a sign"
-        name = self.name.replace("i", "u")
-        return Element(name, self.dtypes[::-1], _UNSIGNED[self.bits], self.bits, is_unsigned=True)
+        ctype = _UNSIGNED[self.bits]
+        return Element(f"u{self.bits}", self.dtypes[1:], ctype, self.bits, is_unsigned=True)
+
+    def signed(self) -> Element:
+        """The integer type of these bits with a sign."""
+        return replace(self, dtypes=self.dtypes[:1])
 
 
 _UNSIGNED: dict[int, CScalar] = {8: c_uint8, 16: c_uint16, 32: c_uint32, 64: c_uint64}

@@ -9,9 +9,10 @@ from itertools import combinations
 from operator import index
 from typing import Any, SupportsIndex, cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, MemRefType
 from xdsl.ir import Attribute
 
+from ...passes.polyhedral.gathers import gathered_arguments
 from ...passes.polyhedral.identifiers import ArgumentNames
 from ...passes.polyhedral.scop import AccessKind, Scop
 from ...support.summaries import summary
@@ -20,7 +21,7 @@ from .elements import ELEMENTS, Element
 from .errors import ArgumentTypeError, ArgumentValueError, UnsupportedSignature
 
 UNSIGNED = "loopwright.unsigned"
-"""An attribute of arguments: integers whose Python values are those of the unsigned type."""
+"""An attribute of arguments and results: their integers are those of the unsigned type."""
 
 LARGEST_TILE = 2**62
 """The largest size of a tile that a call may give."""
@@ -100,8 +101,9 @@ class Signature:
             _argument(scop, position, names[position], value.type)
             for position, value in enumerate(function.body.block.args)
         )
+        returned = function.res_attrs
         results = tuple(
-            _scalar(f"{scop.name}: result {position + 1}", kind)
+            _scalar(f"{scop.name}: result {position + 1}", kind, _is_unsigned(returned, position))
             for position, kind in enumerate(function.function_type.outputs)
         )
         return cls(scop.name, arguments, results)
@@ -253,6 +255,7 @@ def _to_python(result: Element, value: CValue) -> Value:
 
 def _argument(scop: Scop, position: int, name: str, kind: Attribute) -> Argument:
     place = Place(scop.name, position, name)
+    unsigned = _is_unsigned(scop.func.arg_attrs, position)
     if isinstance(kind, MemRefType):
         kinds = {
             access.kind
@@ -261,28 +264,27 @@ def _argument(scop: Scop, position: int, name: str, kind: Attribute) -> Argument
             if access.array.argument == position
         }
         shape = tuple(None if extent == DYNAMIC_INDEX else extent for extent in kind.get_shape())
-        element = _scalar(str(place), cast(Attribute, kind.get_element_type()))
-        return ArrayArgument(
-            place, element, shape, AccessKind.READ in kinds, AccessKind.WRITE in kinds
-        )
-    element = _scalar(str(place), kind)
+        element = _scalar(str(place), cast(Attribute, kind.get_element_type()), unsigned)
+        reads = AccessKind.READ in kinds or position in gathered_arguments(scop)
+        return ArrayArgument(place, element, shape, reads, AccessKind.WRITE in kinds)
+    element = _scalar(str(place), kind, unsigned)
     if element.bits is None:
         return FloatArgument(place, element)
     is_size = any(
         parameter.argument == position and parameter.dimension is None
         for parameter in scop.parameters
     )
-    return IntegerArgument(place, element, is_size, _is_unsigned(scop, position))
+    return IntegerArgument(place, element, is_size)
 
 
-def _is_unsigned(scop: Scop, position: int) -> bool:
-    attributes = scop.func.arg_attrs
+def _is_unsigned(attributes: ArrayAttr[DictionaryAttr] | None, position: int) -> bool:
     return attributes is not None and UNSIGNED in attributes.data[position].data
 
 
-def _scalar(place: str, kind: Attribute) -> Element:
+def _scalar(place: str, kind: Attribute, unsigned: bool) -> Element:
     try:
-        return ELEMENTS[str(kind)]
+        element = ELEMENTS[str(kind)]
+        return element.unsigned() if unsigned and (element.bits or 1) > 1 else element
     except KeyError:
         raise UnsupportedSignature(
             f"{place}: type {kind} cannot be passed from Python; "

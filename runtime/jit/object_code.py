@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from llvmlite import binding, ir
 
-from ...lowering.llvm.llvm_target import features, processor, vectoriser_features
+from ...lowering.llvm.llvm_target import features, processor, triple, vectoriser_features
 from ...lowering.llvm.translate import EXPLICIT_VECTORS
 from ...passes.machine.detection import VECTOR_LIBRARY
 from ...support.fork_safety import held_in_forks
@@ -58,7 +58,7 @@ def optimise(module: ir.Module | str, target: Target, options: CompileOptions) -
         optimised = llvm.parse(text, _machine(target))
         optimised.simplify(unrolls="llvm.loop.unroll.count" in text)
         return optimised
-    machine = llvm.Machine(processor(target), vectoriser_features(target))
+    machine = llvm.Machine(processor(target), vectoriser_features(target), triple(target))
     optimised = llvm.parse(text, machine)
     optimised.optimise(unrolls=True)
     if optimised.size > max(LARGEST, LARGEST_GROWTH * len(text)):
@@ -68,13 +68,13 @@ def optimise(module: ir.Module | str, target: Target, options: CompileOptions) -
 
 
 def _machine(target: Target) -> llvm.Machine:
-    return llvm.Machine(processor(target), features(target))
+    return llvm.Machine(processor(target), features(target), triple(target))
 
 
 def compile_module(
     module: ir.Module | str, *, target: Target, options: CompileOptions = DEFAULT_OPTIONS
 ) -> bytes:
-    """Compiles a module, or the text of one, to a relocatable object file for this machine."""
+    """Compiles a module, or the text of one, to a relocatable object file for the target."""
     with stage("optimise"):
         optimised = optimise(module, target, options)
     with stage("codegen"):
@@ -110,7 +110,7 @@ def fingerprint(target: Target, options: CompileOptions = DEFAULT_OPTIONS) -> st
     return "\n".join(
         (
             f"llvm {llvm.version()}",
-            binding.get_process_triple(),
+            triple(target) or binding.get_process_triple(),
             f"{processor(target)} {binding.get_host_cpu_name()}",
             binding.get_host_cpu_features().flatten(),
             vectoriser_features(target),

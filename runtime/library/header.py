@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
 from ...lowering.llvm.entry_points import Status
-from ...lowering.llvm.llvm_target import processor
 from ...lowering.llvm.options import Options
-from ...passes.machine.target import Target
 from ...passes.schedules.schedule import Schedule
 from ...support.version import __version__
 from .interface import Interface
@@ -23,6 +21,9 @@ _MEANINGS = {
     Status.MISALIGNED: "an array is not aligned to its elements; nothing has happened",
     Status.WRONG_SHAPE: "an extent is not the one it must be; nothing has happened",
     Status.NULL_POINTER: "an array that has elements is NULL; nothing has happened",
+    Status.UNSUPPORTED_PROCESSOR: "there is no code for this processor; nothing has happened",
+    Status.WRONG_SUBSCRIPT: "a subscript among the data is outside of its array; results are "
+    "worthless",
 }
 
 _RULES = """\
@@ -34,17 +35,20 @@ Every function returns a status, LOOPWRIGHT_OK (0) when all went well."""
 
 @dataclass(frozen=True)
 class Entry:
-    """A function in a header: its interface and its schedule."""
+    """A function in a header: its interface and its schedules, by LLVM's name of the processor."""
 
     interface: Interface
-    schedule: Schedule | None
+    schedules: Mapping[str, Schedule | None]
     parallel: bool
 
 
 def header_text(
-    name: str, entries: Sequence[Entry], link: str, options: Options, target: Target
+    name: str, entries: Sequence[Entry], link: str, options: Options, others: Sequence[str] = ()
 ) -> str:
-    """The text of the header `name`.h; `link` is the command that links a program."""
+    """The text of the header `name`.h; `link` is the command that links a program.
+
+    `others` are declarations besides those of the functions.
+    """
     guard = f"LOOPWRIGHT_{re.sub(r'[^A-Z0-9]', '_', name.upper())}_H"
     parts = [
         f"/* Made by loopwright {__version__}. Link a program with it by\n"
@@ -55,7 +59,8 @@ def header_text(
         "#include <stdbool.h>\n#include <stdint.h>",
         '#ifdef __cplusplus\nextern "C" {\n#endif',
         _statuses(),
-        *(_function(entry, options, target) for entry in entries),
+        *others,
+        *(_function(entry, options) for entry in entries),
         "#ifdef __cplusplus\n}\n#endif",
         "#endif",
     ]
@@ -73,8 +78,8 @@ def _statuses() -> str:
     return f"#ifndef LOOPWRIGHT_STATUS\n#define LOOPWRIGHT_STATUS\n{text}\n#endif"
 
 
-def _function(entry: Entry, options: Options, target: Target) -> str:
-    documentation = _documentation(entry, options, target)
+def _function(entry: Entry, options: Options) -> str:
+    documentation = _documentation(entry, options)
     lines = [f" * {_quoted(line)}".rstrip() for line in documentation]
     return "\n".join(["/**", *lines, " */", entry.interface.prototype])
 
@@ -85,9 +90,10 @@ def _quoted(line: str) -> str:
     return shown.replace("*/", "* /").replace("/*", "/ *")
 
 
-def _documentation(entry: Entry, options: Options, target: Target) -> Iterator[str]:
+def _documentation(entry: Entry, options: Options) -> Iterator[str]:
     interface = entry.interface
-    yield f"The function @{interface.signature.kernel}, compiled for {processor(target)}."
+    processors = ", ".join(entry.schedules)
+    yield f"The function @{interface.signature.kernel}, compiled for {processors}."
     yield ""
     sizes = ", ".join(
         f"{name} = {size}" for name, size in interface.sizes.items() if name in interface.fixed
@@ -96,10 +102,12 @@ def _documentation(entry: Entry, options: Options, target: Target) -> Iterator[s
     yield f"Threads: {_threads(entry, options)}."
     if options.fast_math:
         yield "Floating-point operations may have been reassociated and approximated (fast math)."
-    steps = entry.schedule.transformations if entry.schedule is not None else ()
-    yield "Schedule:" if steps else "Schedule: the loops as written."
-    for number, step in enumerate(steps, start=1):
-        yield f"    {step}{',' if number < len(steps) else ''}"
+    for processor, schedule in entry.schedules.items():
+        steps = schedule.transformations if schedule is not None else ()
+        title = "Schedule" if len(entry.schedules) == 1 else f"Schedule for {processor}"
+        yield f"{title}:" if steps else f"{title}: the loops as written."
+        for number, step in enumerate(steps, start=1):
+            yield f"    {step}{',' if number < len(steps) else ''}"
     yield ""
     width = max((len(parameter.name) for parameter in interface.parameters), default=0)
     for parameter in interface.parameters:

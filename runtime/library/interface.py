@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...lowering.c.names import C_NAMES
@@ -20,7 +20,8 @@ explicit export friend mutable namespace new noexcept not not_eq nullptr operato
 protected public reinterpret_cast requires static_assert static_cast template this thread_local
 throw try typeid typename typeof using virtual wchar_t xor xor_eq
 """
-_TAKEN = C_NAMES | frozenset((*_CPP_KEYWORDS.split(), *RUNTIME_FUNCTIONS))
+RESERVED = C_NAMES | frozenset((*_CPP_KEYWORDS.split(), *RUNTIME_FUNCTIONS))
+"""Names that mean something in C or C++."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Interface:
     ) -> Interface:
         """The interface of a function for the sizes that are known."""
         names = {(size.argument, size.dimension): size.name for size in scop.sizes}
-        symbol = c_name(prefix + scop.name, _TAKEN)
+        symbol = c_name(prefix + scop.name, RESERVED)
         return cls(symbol, Signature.of(scop), dict(sizes), frozenset(fixed), names)
 
     @property
@@ -81,7 +82,7 @@ class Interface:
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters in order."""
-        taken = set(_TAKEN)
+        taken = set(RESERVED)
         result: list[Parameter] = []
         for parameter in self._parameters():
             name = c_name(parameter.name, taken)
@@ -102,19 +103,33 @@ class Interface:
             lines[-1] += piece
         return "\n".join(line.rstrip() for line in lines)
 
+    def shape(self, position: int) -> tuple[int | str, ...]:
+        """The extents of an array argument: numbers where they are known, else their names."""
+        argument = self.signature.arguments[position]
+        assert isinstance(argument, ArrayArgument)
+        return tuple(self._extent(position, d) for d in range(len(argument.shape)))
+
+    def passed_dimensions(self, position: int) -> tuple[int, ...]:
+        """The dimensions of an array argument whose extents the caller passes."""
+        found = [
+            dimension
+            for (argument, dimension), name in self.size_names.items()
+            if argument == position and dimension is not None and name not in self.fixed
+        ]
+        return tuple(sorted(found))
+
     def _parameters(self) -> Iterator[Parameter]:
         for position, argument in enumerate(self.signature.arguments):
             name = argument.place.name
             kind = c_type(argument.element)
             if isinstance(argument, ArrayArgument):
-                shape = [self._extent(position, d) for d in range(len(argument.shape))]
+                shape = self.shape(position)
                 constant = "" if argument.writes else "const "
                 yield Parameter(f"{constant}{kind} *", name, _describe(argument, shape))
-                for dimension, extent in enumerate(shape):
-                    size = self.size_names.get((position, dimension))
-                    if size is not None and size not in self.fixed:
-                        must = f", must be {extent}" if size in self.sizes else ""
-                        yield Parameter("int64_t", size, f"extent {dimension} of {name}{must}")
+                for dimension in self.passed_dimensions(position):
+                    size = self.size_names[position, dimension]
+                    must = f", must be {shape[dimension]}" if size in self.sizes else ""
+                    yield Parameter("int64_t", size, f"extent {dimension} of {name}{must}")
             elif position not in self.fixed_integers:
                 is_size = isinstance(argument, IntegerArgument) and argument.is_size
                 yield Parameter(kind, name, "a size" if is_size else "a value")
@@ -133,7 +148,7 @@ class Interface:
         return self.sizes.get(name, name)
 
 
-def _describe(argument: ArrayArgument, shape: list[int | str]) -> str:
+def _describe(argument: ArrayArgument, shape: Sequence[int | str]) -> str:
     use = {
         (True, True): "read and written",
         (True, False): "read",
@@ -152,7 +167,7 @@ def c_type(element: Element) -> str:
         case 1:
             return "bool"
         case bits:
-            return f"int{bits}_t"
+            return f"{'u' if element.is_unsigned else ''}int{bits}_t"
 
 
 def c_name(name: str, taken: Container[str]) -> str:

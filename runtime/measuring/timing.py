@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ...support.markup import notebook, table
 from ...support.summaries import summary
 
 MINIMUM_REPETITIONS = 5
@@ -66,6 +67,23 @@ class Timing:
 
     def __repr__(self) -> str:
         return summary(self, str(self))
+
+    def _repr_html_(self) -> str:
+        """A table, for notebooks."""
+        ordered = sorted(self.seconds)
+        quartiles = (format_seconds(quantile(ordered, share)) for share in (0.25, 0.75))
+        rows = [
+            ["median", "quartiles", "least", "spread", "runs", "threads"],
+            [
+                format_seconds(self.median),
+                " to ".join(quartiles),
+                format_seconds(self.min),
+                f"{self.spread:.1%}{'' if self.steady else ' (not steady)'}",
+                str(self.repetitions),
+                f"{self.threads} {'pinned' if self.pinned else 'not pinned'}",
+            ],
+        ]
+        return notebook(f"Times{' with cold caches' if self.cold else ''}", table(rows))
 
 
 def quantile(ordered: list[float], share: float) -> float:

@@ -14,6 +14,7 @@ from typing import NoReturn
 from .commands import COMMANDS, UsageError
 from .support.extras import MissingExtra, extra_for
 from .support.plugins import PluginError
+from .support.progress import quiet
 from .support.termination import termination_interrupts
 from .support.version import __version__
 
@@ -90,7 +91,8 @@ def _execute(module: ModuleType, arguments: argparse.Namespace) -> int:
     from .passes.polyhedral.isl_context import TooComplexError
 
     try:
-        return module.run(arguments)
+        with quiet(getattr(arguments, "quiet", False)):
+            return module.run(arguments)
     except SourceError as error:
         print(error if error.location else f"loopwright: {error}", file=sys.stderr)
         return 1

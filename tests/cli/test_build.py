@@ -82,7 +82,7 @@ def test_shipped_kernels_have_their_own_arrays(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["gemm.mlir"], "the following arguments are required: -o/--output"),
+        (["gemm.mlir"], "say with --output what to write: NAME.o, NAME.so or NAME.c"),
         (["gemm.mlir", "-o", "gemm.dll"], "cannot build 'gemm.dll': its name ends in .o"),
         (["gemm.mlir", "-o", "gemm.o", "--shared"], "--shared makes a shared library"),
         (["gemm.mlir", "-o", "gemm", "-f", "dot"], "no function 'dot' in this program"),

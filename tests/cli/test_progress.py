@@ -8,9 +8,10 @@ import threading
 
 import pytest
 
+from loopwright.cli import main
 from loopwright.commands.data.labelling_progress import LabellingProgress
 from loopwright.support import progress
-from loopwright.support.progress import ProgressLine
+from loopwright.support.progress import ProgressLine, quiet
 
 
 class Terminal(io.StringIO):
@@ -31,6 +32,30 @@ def test_silent_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with ProgressLine(3) as line:
         line.update("programs", 1)
     assert capsys.readouterr() == ("", "")
+
+
+def test_silent_where_it_is_to_be_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
+    with quiet(), ProgressLine(3) as line:
+        line.update("programs", 1)
+    assert terminal.getvalue() == ""
+    with quiet(False), ProgressLine(3) as line:
+        line.update("programs", 1)
+    assert "programs" in terminal.getvalue()
+
+
+@pytest.mark.parametrize("option", ["--quiet", "-q"])
+def test_commands_are_quiet_when_told_to(
+    option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["verify", "polybench/atax", "polybench/atax"]
+    terminal = on_terminal(monkeypatch)
+    assert main(command) == 0
+    assert "comparing atax" in terminal.getvalue()
+    terminal = on_terminal(monkeypatch)
+    assert main([*command, option]) == 0
+    assert terminal.getvalue() == ""
+    assert capsys.readouterr().out.count("atax: equal") == 2
 
 
 def test_a_total_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,7 +116,7 @@ def test_graph_of_the_dependences(tmp_path: Path) -> None:
     assert main(["deps", "polybench/jacobi-1d", "--dot", str(path)]) == 0
     edges = [line for line in path.read_text().splitlines() if " -> " in line]
     assert len(edges) == 6
-    assert '  "S1" -> "S0" [label="flow on A (t: 1)", color="#1b6ca8"];' in edges
+    assert '  "S1" -> "S0" [label="flow on A (t: 1)", color="#0072B2", style="solid"];' in edges
 
 
 def test_drawing_without_graphviz(
@@ -154,7 +154,7 @@ def test_edges_from_a_statement_to_itself_are_one(gemm: str, tmp_path: Path) -> 
     (edge,) = (line for line in path.read_text().splitlines() if " -> " in line)
     assert edge == (
         '  "S0" -> "S0" [label="flow on C (i: 0, j: 0, k: 1)\\nanti on C (i: 0, j: 0, k: 1)\\n'
-        'output on C (i: 0, j: 0, k: 1)", color="#1b6ca8:#c05621:#6b46c1", style=dashed];'
+        'output on C (i: 0, j: 0, k: 1)", color="#0072B2:#D55E00:#CC79A7", style="solid,bold"];'
     )
 
 

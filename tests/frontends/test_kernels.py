@@ -70,6 +70,19 @@ def test_calls_by_name_and_declared_extents() -> None:
         kernel(4, 1.0)
 
 
+def test_arguments_that_are_given_by_name_alone() -> None:
+    @loopwright.kernel
+    def scale(A: f64["n"], /, n: int, *, by: f64 = 2.0, shift: f64):
+        for i in range(n):
+            A[i] = A[i] * by + shift
+
+    scale.check(np.ones(3), 3, shift=1.0)
+    scale.check(np.ones(3), n=3, by=4.0, shift=1.0)
+    A = np.ones(3)
+    scale(A, 3, shift=0.5)
+    assert A.tolist() == [2.5] * 3
+
+
 def test_errors_behind_the_text_point_at_the_python_source() -> None:
     @loopwright.kernel
     def beyond(n: int, A: f64["n"]):

@@ -144,3 +144,53 @@ def test_tensors_of_any_stride() -> None:
     scaled(3, 5, expected, B.numpy()[:, ::2])
     loopwright.kernel(copy=True)(scaled)(3, 5, A.T, B[:, ::2])
     assert np.allclose(A.numpy().T, expected)
+
+
+LAID_OUT = {
+    "row-major": lambda array: array.copy(),
+    "Fortran order": np.asfortranarray,
+    "with gaps": lambda array: np.repeat(np.repeat(array, 2, 0), 2, 1)[::2, ::2],
+    "DLPack": lambda array: _Exporter(np.asfortranarray(array)),
+}
+
+
+class _Exporter:
+    """An array of another library, which exports its memory and nothing else."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+        self.shape = array.shape
+
+    def __dlpack__(self, **options: object) -> object:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> object:
+        return self.array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("name", LAID_OUT)
+def test_explain_and_tune_take_what_a_call_takes(name) -> None:
+    kernel = loopwright.kernel(scaled)
+    A, B = np.random.rand(4, 6), np.random.rand(4, 6)
+    given = LAID_OUT[name](A)
+    assert "schedule for" in kernel.explain(4, 6, given, B)
+    kernel.tune(4, 6, given, B, threads=1, space="looper", beam=1)
+    after = given.array if name == "DLPack" else given
+    assert np.array_equal(after, A)
+    expected = A.copy()
+    scaled(4, 6, expected, B)
+    kernel(4, 6, given, B)
+    assert np.allclose(after, expected)
+
+
+def test_calls_take_turns_between_layouts() -> None:
+    kernel = loopwright.kernel(scaled)
+    B = np.random.rand(4, 6)
+    for name in (*LAID_OUT, *reversed(LAID_OUT)):
+        A = np.random.rand(4, 6)
+        given = LAID_OUT[name](A)
+        kernel(4, 6, given, B)
+        scaled(4, 6, A, B)
+        assert np.allclose(given.array if name == "DLPack" else given, A)
+    with pytest.raises(ArgumentTypeError, match="expected 2 dimensions, got 3"):
+        kernel(4, 6, np.zeros((4, 6, 2)).T, B)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import islpy as isl
 import pytest
-from support.random_python import HEADER, load_source
+from support.random_python import load_source
 
 import loopwright
-from loopwright.frontends.python.printing import print_python
+from loopwright.frontends.python.printing import print_file
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.polyhedral.scop import Access, Scop
 
@@ -46,7 +46,7 @@ def check(name: str, folder: Path) -> None:
     """Prints a kernel, and compares what comes back."""
     entry = catalogue()[name]
     function = loopwright.load(entry.text)[entry.function]
-    source = HEADER + print_python(function.function)
+    source = print_file([function.function])
     module = load_source(source, folder, re.sub(r"\W", "_", name))
     scop = getattr(module, entry.function).function.scop
     assert scop.domain.is_equal(function.scop.domain)

@@ -69,12 +69,13 @@ def compiled(
     *,
     fast_math: bool = False,
     check_bounds: bool = False,
+    rounded: bool = False,
 ) -> Outcome:
-    """Arguments after a run of compiled code, then results.
+    """Arguments after a run of compiled code, then results; of `rounded` floats if asked for.
 
     What is generated for a schedule is validated: a violation is an error.
     """
-    arguments = program.make_arguments(sizes)
+    arguments = program.make_arguments(sizes, rounded=rounded)
     kernel = build(function, schedule, threads, fast_math=fast_math, check_bounds=check_bounds)
     try:
         results = kernel(*arguments)

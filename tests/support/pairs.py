@@ -86,7 +86,7 @@ class Checker:
             _ = function.dependences
         for number in range(SCHEDULES if self.agreed else 0):
             with self._verdict(f"{PAIR} {number}"):
-                self._check_schedule(function, runs[number % len(runs)])
+                self._check_schedule(function, runs[number % len(runs)], rounded=number % 3 == 0)
 
     def _run(self) -> Run | None:
         """Sizes at which all floats are exact, and the results; None after a few attempts."""
@@ -106,7 +106,7 @@ class Checker:
         choices = (17, 32, 41) if self.program.depth <= 2 else (9, 16, 17)
         return {name: choose(self.chooser, choices) for name in self.program.sizes}
 
-    def _check_schedule(self, function: Function, run: Run) -> None:
+    def _check_schedule(self, function: Function, run: Run, *, rounded: bool) -> None:
         fast_math = chance(self.chooser, 20)
         schedule = self._schedule(function, run, fast_math)
         parallel = any(loop.parallel for loop in loops(schedule.tree))
@@ -117,6 +117,21 @@ class Checker:
         )
         found = compiled(self.program, function, run.sizes, schedule, threads, **options)
         assert_same(run.expected, found, note)
+        if rounded and not fast_math and self._is_rounded_alike:
+            note = self._step(
+                "rounded floats", pipeline=schedule, sizes=run.sizes, threads=threads, **options
+            )
+            first = compiled(self.program, function, run.sizes, rounded=True)
+            again = compiled(
+                self.program, function, run.sizes, schedule, threads, rounded=True, **options
+            )
+            assert_same(first, again, note)
+
+    @property
+    def _is_rounded_alike(self) -> bool:
+        """Whether schedules give the same bits, and no float may be too large for an integer."""
+        text = self.program.text
+        return self.program.has_floats and not any(part in text for part in ("fastmath", "fpto"))
 
     def _schedule(self, function: Function, run: Run, fast_math: bool) -> Schedule:
         """The default schedule for two threads, or a random one."""

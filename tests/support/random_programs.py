@@ -60,16 +60,30 @@ class RandomProgram:
         """Whether results depend on the order of operations, where they do not stay exact."""
         return bool(re.search(r"\bf(32|64)\b", self.text))
 
-    def make_arguments(self, sizes: Mapping[str, int], seed: int = 0) -> list[Any]:
-        """Arguments for `@f`, in order: ints, floats and fresh NumPy arrays."""
+    def make_arguments(
+        self, sizes: Mapping[str, int], seed: int = 0, *, rounded: bool = False
+    ) -> list[Any]:
+        """Arguments for `@f`, in order: ints, floats and fresh NumPy arrays.
+
+        Floats are small integers, so that most results are exact; with `rounded`, most are not.
+        """
         source = np.random.default_rng(seed)
-        return [self._argument(argument, sizes, source) for argument in self.arguments]
+        return [self._argument(each, sizes, source, rounded) for each in self.arguments]
 
     def _argument(
-        self, argument: Argument, sizes: Mapping[str, int], source: np.random.Generator
+        self,
+        argument: Argument,
+        sizes: Mapping[str, int],
+        source: np.random.Generator,
+        rounded: bool,
     ) -> Any:
         if argument.kind == "size":
             return sizes[argument.name]
+        if rounded and argument.element_type.startswith("f"):
+            shape = [max(0, extent.evaluate(sizes)) for extent in argument.shape]
+            values = source.uniform(-4, 5, size=shape)
+            scalar = argument.kind == "scalar"
+            return float(values) if scalar else values.astype(NUMPY_TYPES[argument.element_type])
         low, high = (-4, 5) if argument.element_type.startswith("f") else (-50, 51)
         if argument.kind == "scalar":
             value = int(source.integers(low, high))

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence
+from torch.nn.utils.rnn import PackedSequence
 
 from ...learning.errors import LearningError
+from ...models.tensors import from_array
 from .loop_structure import Node, Shape
 
 
@@ -103,14 +105,20 @@ def under_loops(shape: Shape) -> Shape:
 
 @dataclass(frozen=True)
 class Sequences:
-    """Padded sequences of rows: `index` (count, longest) into rows, `lengths`; some are empty."""
+    """Sequences of rows as LSTMs read them: all first elements, all second ones ...
+
+    `index` are the rows in this order, longer sequences first; `batch_sizes`, on the CPU, how many
+    sequences have a first element, a second one ... `place` is the number of each sequence in the
+    order by length; all that are empty have the number after the last.
+    """
 
     index: Tensor
-    lengths: Tensor
+    batch_sizes: Tensor
+    place: Tensor
 
     def to(self, device: torch.device) -> Sequences:
-        """The same on a device; lengths stay where packing wants them."""
-        return Sequences(self.index.to(device), self.lengths)
+        """The same on a device; sizes stay where packing wants them."""
+        return Sequences(self.index.to(device), self.batch_sizes, self.place.to(device))
 
 
 @dataclass(frozen=True)
@@ -178,11 +186,22 @@ def batch_trees(shapes: Sequence[Shape]) -> TreeBatch:
 
 
 def sequences(rows: Sequence[Sequence[int]]) -> Sequences:
-    """Lists of row numbers, padded with 0."""
-    longest = max((len(row) for row in rows), default=0)
-    index = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], dtype=torch.long)
-    lengths = torch.tensor([len(row) for row in rows], dtype=torch.long)
-    return Sequences(index.reshape(len(rows), longest), lengths)
+    """Lists of row numbers as sequences."""
+    lengths = np.array([len(row) for row in rows], np.int64)
+    order = np.argsort(-lengths, kind="stable")
+    filled = int((lengths > 0).sum())
+    place = np.empty(len(rows), np.int64)
+    place[order] = np.minimum(np.arange(len(rows)), filled)
+    longest = int(lengths.max(initial=0))
+    sizes = [int((lengths > position).sum()) for position in range(longest)]
+    index = [
+        rows[number][position] for position, size in enumerate(sizes) for number in order[:size]
+    ]
+    return Sequences(
+        torch.tensor(index, dtype=torch.long),
+        torch.tensor(sizes, dtype=torch.long),
+        from_array(place),
+    )
 
 
 class SequenceEmbedding(nn.Module):
@@ -198,21 +217,13 @@ class SequenceEmbedding(nn.Module):
 
     def forward(self, rows: Tensor, found: Sequences) -> Tensor:
         """`rows` (number, inputs) -> (count, size)."""
-        count = len(found.lengths)
-        chosen = found.lengths.nonzero().flatten()
-        result = self.nothing.expand(count, -1)
-        if len(chosen) == 0:
-            return result
-        device = rows.device
-        padded = rows[found.index[chosen.to(device)]]
-        packed = pack_padded_sequence(
-            padded, found.lengths[chosen], batch_first=True, enforce_sorted=False
-        )
+        if len(found.batch_sizes) == 0:
+            return self.nothing.expand(len(found.place), -1)
+        # index_select, whose gradient is one addition; that of indexing sorts.
+        packed = PackedSequence(rows.index_select(0, found.index), found.batch_sizes)
         _, (hidden, _) = self.lstm(packed)
-        last = hidden.transpose(0, 1).reshape(len(chosen), self.size)
-        if len(chosen) == count:
-            return last
-        return result.index_copy(0, chosen.to(device), last)
+        last = hidden.transpose(0, 1).reshape(-1, self.size)
+        return torch.cat([last, self.nothing]).index_select(0, found.place)
 
 
 def initialise(lstm: nn.LSTM) -> None:
@@ -253,7 +264,7 @@ class LoopEmbedding(nn.Module):
             self.of_statements(statements, level.statements),
         ]
         if features is not None:
-            parts.append(features[level.loops])
+            parts.append(features.index_select(0, level.loops))
         return self.merge(torch.cat(parts, 1))
 
     def forward(

@@ -23,7 +23,7 @@ from ...learning.examples import ProgramExamples
 from ...models.learned_model import TrainingOptions
 from ...models.model_options import read_options
 from ...models.network_model import rows
-from ...models.tensors import arrays_of, load_arrays_into, seeded
+from ...models.tensors import arrays_of, load_arrays_into, seeded, shuffled
 from ...models.training import Recipe, train_network
 from ..common.tree_network import LoopEmbedding, TreeBatch, batch_trees, layers
 from .accuracy import times_of
@@ -77,7 +77,7 @@ class KBestNetwork(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """Logits (nests, shots, classes)."""
         loops = self.loops(self.statements(batch.statements), batch.trees, batch.loops)
-        programs = loops[batch.trees.roots.index[:, 0]]
+        programs = loops.index_select(0, batch.trees.roots.index)
         return self.output(self.hidden(programs)).reshape(-1, SHOTS, len(CLASSES))
 
 
@@ -86,7 +86,7 @@ class OrderPool:
     """Nests with their best classes in order: (nests, shots), or `UNKNOWN`."""
 
     features: Sequence[NestVectors]
-    targets: Tensor
+    classes: Tensor
 
     @classmethod
     def of(cls, programs: Sequence[ProgramExamples]) -> OrderPool:
@@ -101,9 +101,16 @@ class OrderPool:
             targets[row, :count] = torch.tensor(best)
         return cls([program.features[0].nest for program in programs], targets)
 
-    def errors(self, predicted: Tensor, chosen: Sequence[int]) -> Tensor:
+    def order(self, random: torch.Generator) -> Sequence[int]:
+        """Shuffled."""
+        return shuffled(len(self.features), random)
+
+    def targets(self, chosen: Sequence[int], device: torch.device) -> Tensor:
+        """The best classes in order."""
+        return self.classes[list(chosen)].to(device)
+
+    def errors(self, predicted: Tensor, targets: Tensor) -> Tensor:
         """Cross-entropy, the mean over the answers that there are."""
-        targets = self.targets[list(chosen)].to(predicted.device)
         found = nn.functional.cross_entropy(
             predicted.flatten(0, 1), targets.flatten(), ignore_index=UNKNOWN, reduction="none"
         ).reshape(targets.shape)

@@ -14,7 +14,7 @@ from ...learning.examples import ProgramExamples
 from ...models.learned_model import TrainingOptions
 from ...models.row_network import RowNetwork
 from ...models.row_network_training import TensorRows, TrainedRowNetwork
-from ...models.tensors import arrays_of, from_array, seeded
+from ...models.tensors import arrays_of, from_array, seeded, shuffled
 from ...models.training import Recipe, train_network
 from .accuracy import CUT_OFF, times_of
 from .nest_rows import NAMES, SECONDS, NestRows
@@ -76,20 +76,28 @@ class NestPool:
             pool.censored.append(from_array(~np.isfinite(slower)))
         return pool
 
-    def errors(self, predicted: Tensor, chosen: Sequence[int]) -> Tensor:
+    def order(self, random: torch.Generator) -> Sequence[int]:
+        """Shuffled."""
+        return shuffled(len(self.features), random)
+
+    def targets(self, chosen: Sequence[int], device: torch.device) -> list[tuple[Tensor, Tensor]]:
+        """Of each nest how much slower its interchanges are, and which are certain."""
+        return [
+            (self.slower[number].to(device), ~self.censored[number].to(device)) for number in chosen
+        ]
+
+    def errors(self, predicted: Tensor, targets: Sequence[tuple[Tensor, Tensor]]) -> Tensor:
         """Of each nest the cross-entropy, and Huber's function of what is wrong with the times."""
         errors: list[Tensor] = []
         start = 0
-        for number in chosen:
-            end = start + len(self.features[number])
-            errors.append(self._error(predicted[start:end], number))
+        for slower, certain in targets:
+            end = start + len(slower)
+            errors.append(self._error(predicted[start:end], slower, certain))
             start = end
         return torch.stack(errors)
 
-    def _error(self, times: Tensor, number: int) -> Tensor:
+    def _error(self, times: Tensor, slower: Tensor, certain: Tensor) -> Tensor:
         options = self.options
-        slower = self.slower[number].to(times.device)
-        certain = ~self.censored[number].to(times.device)
         targets = torch.exp(-slower / options.noise) * certain
         chances = torch.log_softmax(-options.sharpness * times, 0)
         wrong = times - slower

@@ -63,7 +63,7 @@ class TiramisuNetwork(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """A speed-up for each tree."""
         loops = self.loops(self.statements(batch.statements), batch.trees)
-        programs = loops[batch.trees.roots.index[:, 0]]
+        programs = loops.index_select(0, batch.trees.roots.index)
         return self.regression(programs)
 
 

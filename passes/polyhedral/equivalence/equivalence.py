@@ -83,11 +83,25 @@ def compare(
     of floating-point numbers.
     """
     rules = Reassociation(fast_math)
+    limit = _TimeLimit(seconds)
     if not fast_math:
-        found = _prove(first, second, assumed, None, operations, seconds)
+        found = _prove(first, second, assumed, None, operations, limit)
         if found.is_proved or not any(_reassociates(scop, rules) for scop in (first, second)):
             return found
-    return _prove(first, second, assumed, rules, operations, seconds)
+    return _prove(first, second, assumed, rules, operations, limit)
+
+
+class _TimeLimit:
+    """A number of seconds from now, for all attempts at a proof together."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end = time.monotonic() + seconds
+
+    def check(self) -> None:
+        """Raises UndecidedError when they are over."""
+        if time.monotonic() > self._end:
+            raise UndecidedError(f"the proof takes more than {self.seconds:.0f} s")
 
 
 def _reassociates(scop: Scop, rules: Reassociation) -> bool:
@@ -104,14 +118,8 @@ def _prove(
     assumed: isl.Set | None,
     rules: Reassociation | None,
     operations: int,
-    seconds: float,
+    limit: _TimeLimit,
 ) -> Comparison:
-    end = time.monotonic() + seconds
-
-    def check_time() -> None:
-        if time.monotonic() > end:
-            raise UndecidedError(f"the proof takes more than {seconds:.0f} s")
-
     try:
         with bounded(operations):
             context = first.context.intersect(second.context)
@@ -123,7 +131,7 @@ def _prove(
                 LastWriters(first, [(one, elements) for one, _, elements in outputs]),
                 LastWriters(second, [(other, elements) for _, other, elements in outputs]),
                 context,
-                check_time,
+                limit.check,
                 rules,
             ).check()
     except UnequalTermsError as error:

@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects import func
+from xdsl.dialects import func, memref
 from xdsl.dialects.affine import ForOp, IfOp, LoadOp, StoreOp
-from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineConstraintKind, AffineExpr, AffineMap
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import (
+    AffineConstraintKind,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+    AffineSymExpr,
+)
 
 from ....dialects.errors import SourceError
+from ..gathers import depends_on_data
 from ..identifiers import identifier
 from .affine_values import AffineValues, NotAffineError
+from .cells import insert_before
 
 _RELATIONS = {
     AffineConstraintKind.ge: ">=",
@@ -95,6 +103,24 @@ def must_be_affine(
         raise SourceError.at(op, message, hint=error.hint) from None
 
 
+def _gather(op: LoadOp) -> Operation:
+    """The load as one of the memref dialect, in its place."""
+    places = op.map.data.num_dims
+    positions = (
+        each.position if isinstance(each, AffineDimExpr) else places + each.position
+        for each in op.map.data.results
+        if isinstance(each, AffineDimExpr | AffineSymExpr)
+    )
+    load = memref.LoadOp.get(op.memref, [op.indices[position] for position in positions])
+    load.location = op.location
+    load.results[0].name_hint = op.result.name_hint
+    insert_before(op, load)
+    op.result.replace_all_uses_with(load.results[0])
+    op.detach()
+    op.erase()
+    return load
+
+
 class _Walk:
     def __init__(self, nests: Nests):
         self.nests = nests
@@ -102,7 +128,9 @@ class _Walk:
 
     def block(self, block: Block, around: Surroundings, children: list[LoopNest | StoreOp]) -> None:
         self.nests.around[block] = around
-        for op in block.ops:
+        for op in list(block.ops):
+            if isinstance(op, LoadOp) and self._is_gather(op):
+                op = _gather(op)
             self.nests.orders[op] = len(self.nests.orders)
             match op:
                 case ForOp():
@@ -115,6 +143,24 @@ class _Walk:
                         children.append(op)
                 case _:
                     pass
+
+    def _is_gather(self, op: LoadOp) -> bool:
+        """Whether subscripts depend on data, and the array is an argument that is never written."""
+        results = op.map.data.results
+        if not all(isinstance(each, AffineDimExpr | AffineSymExpr) for each in results):
+            return False
+        if not any(depends_on_data(index) for index in op.indices):
+            return False
+        array = op.memref
+        if not isinstance(array, BlockArgument) or any(
+            isinstance(use.operation, StoreOp) for use in array.uses
+        ):
+            raise SourceError.at(
+                op,
+                "a subscript that depends on data, of an array that the function writes",
+                hint="only arrays that are never written are read at such subscripts",
+            )
+        return True
 
     def _access(self, op: LoadOp | StoreOp, around: Surroundings) -> None:
         subscripts = must_be_affine(

@@ -26,6 +26,7 @@ from ....dialects.errors import SourceError
 from ..reduction_kinds import reduction_kind
 from .affine_min_max import split_extremum
 from .cells import Cell, insert_before, result_cell
+from .if_conversion import convert_branch, is_on_data
 from .linearize_index import apply_delinearize, apply_linearize
 
 _AFFINE_HINT = "use arith.select for choices that depend on data"
@@ -106,6 +107,9 @@ def _scf_for(operation: Operation) -> None:
 
 def _scf_if(operation: Operation) -> None:
     assert isinstance(operation, scf.IfOp)
+    if is_on_data(operation):
+        convert_branch(operation)
+        return
     constraints: list[AffineConstraintExpr] = []
     operands: list[SSAValue] = []
     swapped = _conjunction(operation, operation.cond, constraints, operands)

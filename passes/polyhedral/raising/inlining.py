@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.errors import SourceError
+from ..fused_products import drop_needless_marks, mark_separate
 
 
 def inline_calls(function: func.FuncOp, module: ModuleOp | None) -> None:
@@ -14,7 +15,10 @@ def inline_calls(function: func.FuncOp, module: ModuleOp | None) -> None:
 
     Raises SourceError at calls to functions that have no body in `module`, and at recursion.
     """
-    _inline(function, module, (function.sym_name.data,))
+    if any(isinstance(op, func.CallOp) for op in function.walk()):
+        mark_separate(function)
+        _inline(function, module, (function.sym_name.data,))
+        drop_needless_marks(function)
 
 
 def _inline(function: func.FuncOp, module: ModuleOp | None, active: tuple[str, ...]) -> None:
@@ -26,6 +30,7 @@ def _inline(function: func.FuncOp, module: ModuleOp | None, active: tuple[str, .
                 call, f"the call makes '@{name}' recursive", hint="write the recursion as a loop"
             )
         copy = callee.clone()
+        mark_separate(copy)
         _inline(copy, module, (*active, name))
         _splice(copy, call)
 

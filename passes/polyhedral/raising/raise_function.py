@@ -19,6 +19,7 @@ from ..isl_context import bounded_for
 from ..memrefs import as_memref, memref_shape
 from ..schedule_tree import Leaf, Loop, Tree
 from ..scop import Access, AccessKind, Array, Parameter, Scop, Statement
+from ..size_assumptions import assumed_arguments
 from .access_contexts import LoopNest, Nests, Place
 from .affine_values import NotAffineError
 from .normalise import normalise
@@ -69,6 +70,8 @@ class _Builder:
         names = self._statement_names()
         extents = {value: self._extents(value) for value in self._memrefs()}
         indices = {group: self._indices(group) for group in self.groups}
+        for argument in assumed_arguments(self.func):
+            self.values.expression(self.func.body.block.args[argument])
         # From here on all parameters are known.
         self._order_parameters()
         space = f"[{', '.join(p.name for p in self.parameters)}]"

@@ -19,9 +19,12 @@ ends the process where something goes wrong inside of it, and says what.
 
 
 def parse(text: str, machine: Machine) -> Module:
-    """Reads and verifies LLVM IR; its passes will know of the machine. Raises RuntimeError."""
+    """Reads and verifies LLVM IR; its passes will know of the machine. Raises RuntimeError.
+
+    Code for other architectures is made by llvmlite's LLVM: the shared library knows x86-64 alone.
+    """
     library = _chosen()
-    if library is None:
+    if library is None or machine.triple:
         return LlvmliteModule(text, machine)
     return LibraryModule(text, machine, library)
 

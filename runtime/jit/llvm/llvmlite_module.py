@@ -75,7 +75,10 @@ class LlvmliteModule:
 def target_machine(machine: Machine) -> binding.TargetMachine:
     """Code for a machine, at the highest level."""
     initialise()
-    return binding.Target.from_triple(binding.get_process_triple()).create_target_machine(
+    if machine.triple:
+        _initialise_all()
+    triple = machine.triple or binding.get_process_triple()
+    return binding.Target.from_triple(triple).create_target_machine(
         cpu=machine.processor, features=machine.features, opt=3, reloc="pic", codemodel="small"
     )
 
@@ -86,3 +89,10 @@ def initialise() -> None:
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     binding.initialize_native_asmparser()
+
+
+@cache
+def _initialise_all() -> None:
+    """Before llvmlite makes machine code for other architectures."""
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()

@@ -6,10 +6,14 @@ from typing import Literal, NamedTuple, Protocol, Self
 
 
 class Machine(NamedTuple):
-    """LLVM's names of processor and features: `znver5`, `+fma,-avx512f`."""
+    """LLVM's names of processor and features: `znver5`, `+fma,-avx512f`.
+
+    `triple` is LLVM's name of a system of another architecture; without one it is this process's.
+    """
 
     processor: str
     features: str
+    triple: str = ""
 
 
 class Module(Protocol):

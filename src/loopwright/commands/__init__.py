@@ -14,6 +14,7 @@ COMMANDS = {
     "build": "write an object file or shared library for C programs",
     "cc": "compile C with optimised regions, in place of a C compiler",
     "schedule": "print the loops of a program, before and after a schedule",
+    "report": "write what a schedule does to a program as an HTML page",
     "verify": "prove that two programs compute the same",
     "deps": "print the dependences of a program",
     "train": "train a cost model on labelled pairs, and report how good it is",
@@ -22,6 +23,7 @@ COMMANDS = {
     "bench": "benchmark kernels against installed peers",
     "data": "label training data: programs, schedules, times",
     "machine": "measure the limits of this machine and print its roofline",
+    "convert": "print a program of any language as MLIR, C or Python",
     "emit": "print a program as loops, C, LLVM IR or assembly",
     "completion": "print a script that completes commands in a shell",
 }

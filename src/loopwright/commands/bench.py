@@ -23,15 +23,14 @@ import argparse
 import datetime
 import shlex
 import sys
-from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
 from ..kernels.catalogue import KernelEntry
 from ..runtime.bench.case import Case, NotApplicable
 from ..runtime.bench.harness import Outcome, measure
-from ..runtime.bench.peers import compilers, ours, python
-from ..runtime.bench.peers.libraries import LIBRARIES
+from ..runtime.bench.peers import ours
+from ..runtime.bench.peers.choosing import PEERS, peer_variants, select_peers
 from ..runtime.bench.peers.python import Workers
 from ..runtime.bench.plots import PlottingError, check_plot
 from ..runtime.bench.report import (
@@ -54,10 +53,8 @@ from ..runtime.program import CHOSEN
 from ..support.progress import ProgressLine
 from ..support.version import __version__
 from . import UsageError
-from .common import add_fast_math_argument, format_table
+from .common import add_fast_math_argument, add_quiet_argument, format_table
 
-COMPILERS = ("clang", "gcc", "polly")
-PEERS = (*COMPILERS, *LIBRARIES)
 INTERRUPTED = 130
 
 
@@ -98,6 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", help="write everything to a file")
     parser.add_argument("--csv", metavar="FILE", help="write the rows to a file")
     parser.add_argument("--plot", metavar="FILE", help="draw speed-ups and roofline")
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -108,11 +106,11 @@ def run(arguments: argparse.Namespace) -> int:
         cases = select_cases(select_kernels(arguments.kernels), arguments.size.split(","))
         if arguments.plot is not None:
             check_plot(Path(arguments.plot))
+        peers = select_peers(arguments.peers)
     except (SelectionError, PlottingError) as error:
         raise UsageError(str(error)) from error
     if arguments.seconds <= 0:
         raise UsageError(f"--seconds must be positive, got {arguments.seconds}")
-    peers = _peers(arguments.peers)
     found: list[Row] = []
     interrupted = False
     with ProgressLine(len(cases)) as progress, closing(Workers()) as workers:
@@ -122,7 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
             baseline = next(iter(ours.variants([1], {})))
             own = ours.variants(threads, schedules, fast_math=arguments.fast_math)
             others = (v for v in own if v.name != baseline.name)
-            variants = [baseline, *others, *_variants(peers, threads, workers)]
+            variants = [baseline, *others, *peer_variants(peers, threads, workers)]
             progress.clear()
             print(_describe(machine, variants) + "\n", flush=True)
             for number, (entry, size) in enumerate(cases):
@@ -208,14 +206,6 @@ def _measure(
         print(flush=True)
 
 
-def _variants(peers: list[str], threads: list[int], workers: Workers) -> Iterator[Variant]:
-    for peer in peers:
-        if peer in COMPILERS:
-            yield from compilers.variants(peer, threads)
-        else:
-            yield from python.variants(peer, threads, workers)
-
-
 def _finish(
     arguments: argparse.Namespace, found: list[Row], machine: machines.MeasuredMachine
 ) -> None:
@@ -254,18 +244,3 @@ def _schedules(texts: list[str]) -> dict[str, str]:
             raise UsageError(f"--schedule expects NAME=PASSES, got '{text}'")
         schedules[name] = pipeline
     return schedules
-
-
-def _peers(text: str | None) -> list[str]:
-    if text == "none":
-        return []
-    if text is None or text == "all":
-        return list(PEERS)
-    chosen = text.split(",")
-    for peer in chosen:
-        if peer not in PEERS:
-            raise UsageError(f"no peer '{peer}'; there are {', '.join(PEERS)}")
-        is_there = compilers.find(peer) if peer in COMPILERS else python.installed(peer)
-        if not is_there:
-            raise UsageError(f"{peer} is not installed")
-    return chosen

@@ -7,7 +7,14 @@ otherwise the loops are as written, or as -p says.
 
 For a C file, NAME.c is a drop-in source: the file itself, with calls of optimised code in place of
 its affine regions. The calls check sizes and aliasing, and the region as written runs where a check
-fails. The default schedule is one for large arrays; --set makes code for one size only.
+fails. The default schedule is one for large arrays; --set makes code for one size only. NAME.o is
+that source, compiled by the C compiler: an object file to link in place of that of the original.
+With --func, --prefix or --target, it is a library with a header, as for other programs.
+
+With --wheel, all files become one Python module in a wheel, which needs NumPy and no compiler: it
+has code for several kinds of processors and takes what runs on the one at hand, and the C library,
+its headers, CMake and pkg-config files besides. Where sizes are passed, the default schedule is
+chosen for large arrays.
 
 examples:
   loopwright build gemm.mlir -o gemm.o
@@ -15,25 +22,36 @@ examples:
   loopwright build polybench/gemm --size LARGE -o gemm_large.o --threads 2
   loopwright build gemm.mlir -s nk=64 -o gemm.o --target x86-64-v3
   loopwright build stencil.c -o stencil.loopwright.c --cflags '-I include'
+  loopwright build stencil.c -o stencil.o
   loopwright build kernels.mlir -f gemm -f mvt -S schedules.mlir -o kernels.so
+  loopwright build polybench/gemm polybench/mvt --wheel algebra -o dist
 """
 
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 
 from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
 from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.library.build import SUFFIXES
 from ..runtime.program import DEFAULT, Function
+from ..support.progress import ProgressLine
 from . import UsageError
+from .build_wheel import add_wheel_arguments, write
+from .cc import c_compiler
 from .common import (
     add_fast_math_argument,
+    add_quiet_argument,
     add_schedule_arguments,
+    add_target_argument,
     add_verify_argument,
+    named_target,
     read_schedule,
     tell_verdict,
 )
@@ -50,19 +68,21 @@ from .shipped import (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `loopwright build`."""
     parser.add_argument(
-        "file",
+        "files",
         metavar="FILE",
-        help="a program in affine MLIR (-: standard input) or C (.c), or a shipped kernel "
-        "(polybench/gemm)",
+        nargs="+",
+        help="a program in affine MLIR (-: standard input), C (.c) or Python (.py), or a shipped "
+        "kernel (polybench/gemm); several for a wheel",
     )
     add_cflags_argument(parser)
     parser.add_argument(
         "-o",
         "--output",
         metavar="NAME",
-        required=True,
-        help="the file to write: NAME.o, NAME.so, NAME.c, or NAME (an object file)",
+        help="the file to write: NAME.o, NAME.so, NAME.c, or NAME (an object file); or the folder "
+        "of a wheel",
     )
+    add_wheel_arguments(parser)
     parser.add_argument(
         "--shared", action="store_true", help="write a shared library if NAME has no ending"
     )
@@ -84,16 +104,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="threads of parallel loops (default: OMP_NUM_THREADS when the program runs, or all)",
     )
     add_fast_math_argument(parser)
-    parser.add_argument(
-        "--target",
-        metavar="CPU",
-        default="host",
-        help=f"the processor: {', '.join(Target.names())}, or LLVM's name of it (znver4, "
-        "x86-64-v3; default: host, this machine's)",
-    )
+    add_target_argument(parser)
     parser.add_argument(
         "--prefix", metavar="TEXT", default="", help="put TEXT before the functions' names in C"
     )
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -101,32 +116,49 @@ def run(arguments: argparse.Namespace) -> int:
     threads = arguments.threads
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {threads}")
-    try:
-        target = Target.named(arguments.target)
-    except ValueError as error:
-        raise UsageError(f"--target: {error}") from error
+    if arguments.wheel is not None:
+        return write(arguments)
+    _check_library(arguments)
+    target = named_target(arguments)
     if arguments.output.endswith(".c"):
-        return _write_drop_in(arguments)
+        return _write_drop_in(arguments, arguments.output)
+    is_library = arguments.func or arguments.prefix or arguments.target != "host"
+    if arguments.file.endswith(".c") and arguments.output.endswith(".o") and not is_library:
+        with tempfile.TemporaryDirectory(prefix="loopwright-") as folder:
+            return _write_drop_in(arguments, str(Path(folder) / Path(arguments.file).name))
     program = load_program(arguments.file, arguments.cflags)
     names = list(arguments.func or program)
     sizes = given_sizes(arguments)
     for name in names:
         sizes = with_standard_extents(arguments.file, program[name], sizes)
-    library = program.build(
-        _path(arguments),
-        {name: _schedule(arguments, program[name], sizes, target) for name in names},
-        sizes=sizes,
-        threads=threads,
-        fast_math=arguments.fast_math,
-        target=target,
-        prefix=arguments.prefix,
-        verify=arguments.verify,
-    )
+    with ProgressLine() as line:
+        line.update(f"building {', '.join(names)}")
+        library = program.build(
+            _path(arguments),
+            {name: _schedule(arguments, program[name], sizes, target) for name in names},
+            sizes=sizes,
+            threads=threads,
+            fast_math=arguments.fast_math,
+            target=target,
+            prefix=arguments.prefix,
+            verify=arguments.verify,
+        )
     for name, verdict in zip(names, library.verdicts, strict=True):
         tell_verdict(name, verdict)
     print(f"wrote {library.file} and {library.header}: {', '.join(library.functions)}")
     print(f"link a program with it by\n    {library.link}")
     return 0
+
+
+def _check_library(arguments: argparse.Namespace) -> None:
+    """Raises UsageError for arguments that only wheels have, or that they can do without."""
+    if arguments.output is None:
+        raise UsageError("say with --output what to write: NAME.o, NAME.so or NAME.c")
+    if len(arguments.files) > 1:
+        raise UsageError("several files are for --wheel; a library is made of one")
+    if arguments.levels is not None:
+        raise UsageError("--levels is for --wheel; a library has code for one --target")
+    (arguments.file,) = arguments.files
 
 
 def _schedule(
@@ -144,7 +176,18 @@ def _schedule(
     )
 
 
-def _write_drop_in(arguments: argparse.Namespace) -> int:
+def _compile(arguments: argparse.Namespace, source: Path) -> None:
+    """Compiles a drop-in source; raises UsageError where the C compiler refuses it."""
+    command = [*c_compiler(), "-O3", "-fopenmp-simd", *split_flags(arguments.cflags)]
+    command += ["-fopenmp"] if (arguments.threads or 1) > 1 else []
+    # Headers beside the file are found from there.
+    command += ["-iquote", str(Path(arguments.file).parent), "-c", str(source)]
+    done = subprocess.run([*command, "-o", arguments.output], check=False)
+    if done.returncode != 0:
+        raise UsageError(f"the C compiler refuses the drop-in source: {' '.join(command)}")
+
+
+def _write_drop_in(arguments: argparse.Namespace, output: str) -> int:
     """Writes a drop-in source and says what it replaces; raises SourceError, UsageError."""
     if not arguments.file.endswith(".c"):
         raise UsageError(f"{arguments.output}: a drop-in source is made of a C file")
@@ -158,7 +201,7 @@ def _write_drop_in(arguments: argparse.Namespace) -> int:
 
     made = drop_in(
         arguments.file,
-        arguments.output,
+        output,
         schedule=None if arguments.pipeline == DEFAULT else arguments.pipeline,
         sizes=given_sizes(arguments),
         threads=arguments.threads or 1,
@@ -167,6 +210,8 @@ def _write_drop_in(arguments: argparse.Namespace) -> int:
     )
     for error in made.left_out:
         print(f"{error.location}: left out: {error.message}", file=sys.stderr)
+    if output != arguments.output:
+        _compile(arguments, Path(output))
     print(f"wrote {arguments.output}: {', '.join(made.replaced) or 'no region is replaced'}")
     return 0
 

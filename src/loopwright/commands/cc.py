@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Calls the C compiler."""
     given: list[str] = arguments.arguments
-    compiler = _compiler()
+    compiler = c_compiler()
     if not set(given).isdisjoint(_NO_CODE):
         return subprocess.run([*compiler, *given], check=False).returncode
     command = [*compiler, "-fopenmp-simd"]
@@ -82,7 +82,8 @@ def _compiles(command: Sequence[str]) -> bool:
     return True
 
 
-def _compiler() -> list[str]:
+def c_compiler() -> list[str]:
+    """The command of the C compiler; raises UsageError."""
     chosen = os.environ.get("LOOPWRIGHT_CC")
     if chosen:
         return chosen.split()

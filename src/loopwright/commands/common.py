@@ -35,8 +35,8 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         metavar="FILE",
-        help="a program in affine MLIR (-: standard input) or C (.c), or a shipped kernel "
-        "(polybench/gemm)",
+        help="a program in affine MLIR (-: standard input), C (.c) or Python (.py), or a shipped "
+        "kernel (polybench/gemm)",
     )
     parser.add_argument(
         "-f", "--func", metavar="NAME", help="the function (needed when there are several)"
@@ -86,6 +86,11 @@ def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_quiet_argument(parser: argparse.ArgumentParser) -> None:
+    """The argument `--quiet`, which `loopwright.cli` heeds."""
+    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
+
+
 def add_verify_argument(parser: argparse.ArgumentParser) -> None:
     """The argument `--verify`."""
     parser.add_argument(
@@ -100,6 +105,25 @@ def tell_verdict(function: str, verdict: Verdict | None) -> None:
     """Says on standard error what a validation has found, if there was one."""
     if verdict is not None:
         print(f"loopwright: {function}: validation: {verdict}", file=sys.stderr)
+
+
+def add_target_argument(parser: argparse.ArgumentParser) -> None:
+    """The argument `--target`."""
+    parser.add_argument(
+        "--target",
+        metavar="CPU",
+        default="host",
+        help=f"the processor: {', '.join(Target.names())}, or LLVM's name of it (znver4, "
+        "x86-64-v3; default: host, this machine's)",
+    )
+
+
+def named_target(arguments: argparse.Namespace) -> Target:
+    """The target that `--target` names; raises UsageError."""
+    try:
+        return Target.named(arguments.target)
+    except ValueError as error:
+        raise UsageError(f"--target: {error}") from error
 
 
 def read_schedule(

@@ -8,6 +8,7 @@ examples:
   loopwright emit gemm.mlir --c
   loopwright emit gemm.mlir --c -s ni=1000 -s nj=1100 -s nk=1200 -p 'tile{loops=S1.i,k sizes=32,32}'
   loopwright emit gemm.mlir --asm -s ni=64 -s nj=64 -s nk=64
+  loopwright emit polybench/gemm --asm --size SMALL -p default --target neoverse-v1
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ from .common import (
     add_fast_math_argument,
     add_program_arguments,
     add_schedule_arguments,
+    add_target_argument,
     add_verify_argument,
     functions,
+    named_target,
     read_schedule,
     tell_verdict,
 )
@@ -41,7 +44,7 @@ FORMATS = {
     "mlir": "the loops after the schedule, as MLIR",
     "c": "C99, with OpenMP pragmas",
     "llvm": "LLVM IR, before LLVM optimises it",
-    "asm": "assembly of this machine",
+    "asm": "assembly",
 }
 
 
@@ -58,12 +61,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_size_arguments(parser)
     parser.add_argument("-t", "--threads", type=int, metavar="T", help="threads (--llvm and --asm)")
     add_fast_math_argument(parser)
+    add_target_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the functions that were chosen."""
     if arguments.threads is not None and arguments.threads < 1:
         raise UsageError(f"--threads must be at least 1, got {arguments.threads}")
+    target = named_target(arguments)
     sizes = given_sizes(arguments)
     chosen = functions(arguments)
     names = {parameter.name for each in chosen for parameter in each.scop.sizes}
@@ -73,12 +78,17 @@ def run(arguments: argparse.Namespace) -> int:
             raise UsageError(f"there is no size '{name}'; there are {listing}")
     for each in chosen:
         schedule = read_schedule(
-            arguments, each, sizes, threads=arguments.threads, fast_math=arguments.fast_math
+            arguments,
+            each,
+            sizes,
+            threads=arguments.threads,
+            target=target,
+            fast_math=arguments.fast_math,
         )
         known = with_standard_extents(arguments.file, each, sizes)
         vectors = arguments.format != "c"
         loops = _loops(each, known, schedule, vectors=vectors, verify=arguments.verify)
-        print(_emit(arguments, loops).rstrip())
+        print(_emit(arguments, loops, target).rstrip())
     return 0
 
 
@@ -109,13 +119,12 @@ def _loops(
     return loops
 
 
-def _emit(arguments: argparse.Namespace, loops: func.FuncOp) -> str:
+def _emit(arguments: argparse.Namespace, loops: func.FuncOp, target: Target) -> str:
     if arguments.format == "mlir":
         return str(loops)
     if arguments.format == "c":
         # Without --func, all functions are printed, one by one.
         return emit_c(loops, callees=arguments.func is not None)
     options = Options(num_threads=arguments.threads or 0, fast_math=arguments.fast_math)
-    target = Target.host()
     llvm_ir = str(translate(loops, target=target, options=options))
     return llvm_ir if arguments.format == "llvm" else jit.emit_assembly(llvm_ir, target=target)

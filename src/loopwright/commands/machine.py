@@ -22,8 +22,9 @@ from ..runtime.machine import measured as machines
 from ..runtime.machine.measure_machine import measure_machine
 from ..runtime.machine.roofline_text import draw, tables
 from ..support.output_files import write_output
+from ..support.progress import ProgressLine
 from . import UsageError
-from .common import format_table
+from .common import add_quiet_argument, format_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", metavar="FILE", help="write the numbers to a file")
     parser.add_argument("--plot", metavar="FILE", help="draw the roofline (.png, .svg or .pdf)")
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -55,7 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     if machine is None:
         if arguments.stored:
             raise UsageError("this machine was not measured yet: run 'loopwright machine'")
-        machine = measure_machine(lambda text: print(f"{text} ...", file=sys.stderr))
+        with ProgressLine() as progress:
+            machine = measure_machine(progress.update)
         path = machines.save(machine)
         if path is not None:
             print(f"stored in {path}", file=sys.stderr)

@@ -37,10 +37,12 @@ from ..runtime.measuring.compare import Agreement, Array, compare
 from ..runtime.measuring.timing import Timing, format_seconds
 from ..runtime.program import CHOSEN, DEFAULT, Function
 from ..support.output_files import replacing
+from ..support.progress import ProgressLine
 from ..support.stage_times import StageTimes, record_stages
 from . import UsageError
 from .common import (
     add_program_arguments,
+    add_quiet_argument,
     add_run_arguments,
     add_schedule_arguments,
     add_verify_argument,
@@ -95,6 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="of the random inputs (default: 0)"
     )
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -116,7 +119,8 @@ def run(arguments: argparse.Namespace) -> int:
     entry = find_kernel(arguments.file)
     values = argument_values(arguments, function, inputs)
     destinations = _destinations(function, arguments.output)
-    with record_stages(stages):
+    with ProgressLine() as line, record_stages(stages):
+        line.update("compiling")
         kernel.specialise(*values)
     tell_verdict(function.name, kernel.verdict)
     if arguments.timing:
@@ -127,26 +131,31 @@ def run(arguments: argparse.Namespace) -> int:
         plain = function.compile(None, threads=arguments.threads, fast_math=arguments.fast_math)
         title = schedule if isinstance(schedule, str) else "scheduled"
         kernels = {"unscheduled": plain, title: kernel}
-    results = _run_once(kernel, values, tiles)
+    with line:
+        line.update("running once")
+        results = _run_once(kernel, values, tiles)
     agreements: list[Agreement] = []
     if kernel.schedule is not None or arguments.fast_math:
-        expected = _run_once(function.compile(None, threads=arguments.threads), values)
+        with line:
+            line.update("running the program as written, to compare")
+            expected = _run_once(function.compile(None, threads=arguments.threads), values)
         compared = [results, expected]
         if entry is not None:
             compared = [determined(entry, function, values, each) for each in compared]
         agreements = _compare(function, values, *compared)
     _save(results, destinations)
     if all(agreement.agrees for agreement in agreements):
-        timings = {
-            name: each.time(
-                *values,
-                budget=arguments.seconds,
-                cold=arguments.cold,
-                restore=True,
-                **(tiles if each is kernel else {}),
-            )
-            for name, each in kernels.items()
-        }
+        timings: dict[str, Timing] = {}
+        for name, each in kernels.items():
+            with line:
+                line.update(f"measuring {name}, up to {arguments.seconds:g} s")
+                timings[name] = each.time(
+                    *values,
+                    budget=arguments.seconds,
+                    cold=arguments.cold,
+                    restore=True,
+                    **(tiles if each is kernel else {}),
+                )
         sizes = sizes_of(entry, values) if entry else {}
         work = entry.flops(sizes) if entry else _operations(function, values)
         traffic = entry.traffic(sizes) if entry else _traffic(function, values)

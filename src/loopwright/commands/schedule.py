@@ -12,6 +12,7 @@ examples:
   loopwright schedule polybench/gemm -p 'I(L1,L2)P(L0)' --svg gemm.svg
   loopwright schedule field/layer_norm --size LARGE -p default --explain
   loopwright schedule polybench/gemm -p default --certificate gemm.json
+  loopwright schedule polybench/gemm -p default --size LARGE --target neoverse-v1
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from .common import (
     add_fast_math_argument,
     add_program_arguments,
     add_schedule_arguments,
+    add_target_argument,
+    named_target,
     one_function,
     read_schedule,
 )
@@ -48,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-t", "--threads", type=int, metavar="T", help="threads that 'default' plans for"
     )
     add_fast_math_argument(parser)
+    add_target_argument(parser)
     parser.add_argument(
         "--explain",
         action="store_true",
@@ -71,6 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         function,
         given_sizes(arguments),
         threads=arguments.threads,
+        target=named_target(arguments),
         fast_math=arguments.fast_math,
     )
     schedules = {"before": function.schedule()}

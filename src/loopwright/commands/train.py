@@ -18,9 +18,9 @@ import argparse
 import contextlib
 import importlib.metadata
 import json
+import math
 import shutil
 import sys
-import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,13 +38,21 @@ from ..support.output_files import write_output
 from ..support.progress import ProgressLine
 from ..support.version import __version__
 from . import UsageError
-from .common import check_output, check_seed, format_table, pairs, warn_of_damage
+from .common import (
+    add_quiet_argument,
+    check_output,
+    check_seed,
+    format_table,
+    pairs,
+    warn_of_damage,
+)
 
 if TYPE_CHECKING:
     from ..costmodel.learning.evaluation_report import Metrics, ProgramPredictions
     from ..costmodel.learning.examples import ProgramExamples, Skipped
     from ..costmodel.learning.pairs import ProgramPairs
     from ..costmodel.models.learned_model import LearnedModel, TrainingProgress
+    from ..costmodel.models.training_curve import TrainingCurve
 
 INTERRUPTED = 130
 POLYBENCH = Path("datasets/polybench")
@@ -79,6 +87,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--patience", type=int, metavar="N", help="stop after so many epochs without improvement"
+    )
+    parser.add_argument(
+        "--batch", type=int, metavar="N", help="pairs per batch (default: the model's own)"
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        metavar="N",
+        help="stop after the epoch in which so much time is spent; --resume goes on",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 ... (default: cpu)")
@@ -119,6 +136,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume", action="store_true", help="resume an interrupted training from its checkpoint"
     )
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -150,6 +168,7 @@ def run(arguments: argparse.Namespace) -> int:
     text = _text(card, metrics)
     write_output(folder / "report.txt", f"{text}\n")
     write_output(folder / "card.json", f"{json.dumps(card, indent=2)}\n")
+    outcome.curve.write(folder / "curve.csv", goes_on=arguments.resume)
     _draw(folder, predicted, f"{model.name}, {metrics['test'].programs} test programs")
     print(text)
     print(f"\nwritten: {arguments.output}, {folder}")
@@ -158,8 +177,8 @@ def run(arguments: argparse.Namespace) -> int:
         how = (
             "--resume goes on from there" if goes_on else f"{model.name} starts from the beginning"
         )
-        print(f"interrupted; {how}", file=sys.stderr)
-        return INTERRUPTED
+        print(f"{'out of time' if outcome.is_late else 'interrupted'}; {how}", file=sys.stderr)
+        return 0 if outcome.is_late else INTERRUPTED
     _remove(_checkpoint(arguments.output))
     return 0
 
@@ -174,6 +193,9 @@ def _prepare(model: LearnedModel, arguments: argparse.Namespace) -> None:
     from ..costmodel.models.tensors import usable_device
 
     usable_device(arguments.device)
+    if arguments.device.startswith("cuda"):
+        # TF32: what is lost is far below the noise of the labels.
+        torch.set_float32_matmul_precision("high")
     torch.set_num_threads(arguments.threads)
 
 
@@ -188,10 +210,13 @@ def _draw(folder: Path, predicted: Sequence[ProgramPredictions], title: str) -> 
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    for name, least in (("epochs", 1), ("patience", 1), ("threads", 1), ("workers", 1)):
+    for name, least in (
+        *(("epochs", 1), ("patience", 1), ("batch", 1)),
+        *(("seconds", 1), ("threads", 1), ("workers", 1)),
+    ):
         value = getattr(arguments, name)
         if value is not None and value < least:
-            raise UsageError(f"--{name} must be at least {least}, got {value}")
+            raise UsageError(f"--{name} must be at least {least}, got {value:g}")
     if not 0 < arguments.share <= 1:
         raise UsageError(f"--share must be above 0 and at most 1, got {arguments.share:g}")
     rate = arguments.learning_rate
@@ -323,29 +348,39 @@ def _is_learned(program: ProgramPairs, share: float) -> bool:
 
 @dataclass(frozen=True)
 class _Outcome:
-    epochs: int
+    curve: TrainingCurve
     seconds: float
-    validation_error: float
     interrupted: bool
+    is_late: bool
+
+    @property
+    def last(self) -> TrainingProgress | None:
+        """The last epoch, if there was one."""
+        return self.curve.rows[-1][0] if self.curve.rows else None
 
 
 def _train(
     model: LearnedModel, data: Split[ProgramExamples], arguments: argparse.Namespace
 ) -> _Outcome:
     from ..costmodel.models.learned_model import TrainingOptions
+    from ..costmodel.models.training_curve import TrainingCurve
 
     line = ProgressLine(0)
-    start = time.monotonic()
-    seen: list[TrainingProgress] = []
+    curve = TrainingCurve()
+    is_late = False
 
     def report(progress: TrainingProgress) -> None:
-        seen.append(progress)
+        nonlocal is_late
+        curve.append(progress)
         line.update(
             f"epochs: error {progress.training_error:.3f}, "
             f"validation {progress.validation_error:.3f}, best {progress.best:.3f}",
             progress.epoch,
             progress.epochs,
         )
+        if arguments.seconds is not None and curve.seconds > arguments.seconds:
+            is_late = True
+            raise KeyboardInterrupt
 
     interrupted = False
     with line:
@@ -359,22 +394,19 @@ def _train(
                     seed=arguments.seed,
                     device=arguments.device,
                     patience=arguments.patience,
+                    batch=arguments.batch,
                     checkpoint=_checkpoint(arguments.output),
                     resume=arguments.resume,
-                    identity=f"{model.name} {dict(model.configuration)} {arguments.learning_rate}",
+                    identity=f"{model.name} {dict(model.configuration)} {arguments.learning_rate} "
+                    f"{arguments.batch}",
                     report=report,
                 ),
             )
         except KeyboardInterrupt:
-            if not seen:
+            if not curve.rows:
                 raise
             interrupted = True
-    return _Outcome(
-        seen[-1].epoch if seen else 0,
-        time.monotonic() - start,
-        seen[-1].best if seen else float("nan"),
-        interrupted,
-    )
+    return _Outcome(curve, curve.seconds, interrupted, is_late)
 
 
 def _test(
@@ -407,13 +439,14 @@ def _card(
     from ..costmodel.learning.card import make_card
 
     training = {
-        "epochs": outcome.epochs,
+        "epochs": outcome.last.epoch if outcome.last else 0,
+        "batch": arguments.batch,
         "seconds": round(outcome.seconds, 1),
         "seed": arguments.seed,
         "device": arguments.device,
         "interrupted": outcome.interrupted,
         "resumed": arguments.resume,
-        "validation_error": outcome.validation_error,
+        "validation_error": outcome.last.best if outcome.last else math.nan,
     }
     package = model.trains_with
     versions = {"loopwright": __version__}

@@ -38,6 +38,7 @@ from ..passes.search.searches import find_search, search_names
 from ..passes.search.space.stages import SPACES
 from ..passes.search.tile_size_search import CHOSEN, tile_search_names
 from ..passes.syntax.schedule_ops import to_sequence
+from ..runtime.bench import plots
 from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.measuring.timing import format_seconds
 from ..runtime.program import Function
@@ -48,6 +49,7 @@ from ..support.progress import ProgressLine
 from . import UsageError
 from .common import (
     add_program_arguments,
+    add_quiet_argument,
     add_run_arguments,
     check_output,
     check_seed,
@@ -64,7 +66,7 @@ COMBINED = {
 }
 """The search that `--rank` and `--registers` mean."""
 
-NOT_FOR_TILES = ("search", "rank", "registers", "interchange", "model", "space", "beam")
+NOT_FOR_TILES = (*("search", "rank", "registers", "interchange", "model", "space", "beam", "plot"),)
 """Options that mean nothing where only tile sizes are tuned."""
 
 TILE_SEARCH = "guided"
@@ -132,6 +134,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="neither read nor write the tuning database",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the schedule to a file")
+    parser.add_argument(
+        "--plot", metavar="FILE", help="draw the speed-ups of the steps (.png, .svg or .pdf)"
+    )
     tiles = parser.add_argument_group("tile sizes")
     tiles.add_argument("--tiles", action="store_true", help="tune tile sizes alone")
     tiles.add_argument(
@@ -148,6 +153,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=tile_search_names(),
         help=f"how to choose what to run (default: {TILE_SEARCH})",
     )
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -182,6 +188,8 @@ def run(arguments: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             raise KeyboardInterrupt(_NOTHING) from None
     print(_describe(result))
+    if arguments.plot is not None:
+        _plot(function, result, Path(arguments.plot))
     if arguments.output is not None:
         _write(result.best, arguments.output)
     return 0
@@ -212,6 +220,17 @@ def _run_tiles(arguments: argparse.Namespace, function: Function, budget: float 
     if arguments.output is not None:
         _write(result.schedule, arguments.output)
     return 0
+
+
+def _plot(function: Function, result: Result, file: Path) -> None:
+    drawing, ((axes,),) = plots.figure(1)
+    series = {
+        "predicted": [step.predicted for step in result.path],
+        "measured": [step.measured for step in result.path],
+    }
+    known = {name: values for name, values in series.items() if any(values)}
+    plots.draw_path(axes, known, f"{function.name}: speed-up over the program as written")
+    plots.write(drawing, file)
 
 
 def _write(schedule: Schedule, file: str) -> None:
@@ -252,6 +271,11 @@ def _check(arguments: argparse.Namespace) -> None:
     check_seed(arguments.seed)
     if arguments.output is not None:
         check_output(Path(arguments.output))
+    if arguments.plot is not None:
+        try:
+            plots.check_plot(Path(arguments.plot))
+        except plots.PlottingError as error:
+            raise UsageError(str(error)) from error
     if arguments.beam is not None and not 1 <= arguments.beam <= WIDEST_BEAM:
         raise UsageError(f"--beam must be between 1 and {WIDEST_BEAM}, got {arguments.beam}")
 

@@ -24,8 +24,9 @@ from collections.abc import Iterator
 from ..runtime.program import Function, Program
 from ..runtime.verifying.answer import Relation
 from ..runtime.verifying.verify import verify
+from ..support.progress import ProgressLine
 from . import UsageError
-from .common import add_fast_math_argument
+from .common import add_fast_math_argument, add_quiet_argument
 from .shipped import add_cflags_argument, load_program
 
 NOT_KNOWN = 2
@@ -48,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="compare for sizes with this property only, such as 'n >= 1 and m >= n'",
     )
     add_fast_math_argument(parser)
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -56,8 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
         load_program(name, arguments.cflags) for name in (arguments.first, arguments.second)
     )
     relations: list[Relation] = []
+    line = ProgressLine()
     for one, other in _pairs(arguments, first, second):
-        answer = verify(one, other, assume=arguments.assume, fast_math=arguments.fast_math)
+        with line:
+            line.update(f"comparing {one.name}")
+            answer = verify(one, other, assume=arguments.assume, fast_math=arguments.fast_math)
         print(f"{one.name}: {answer}")
         relations.append(answer.relation)
     if Relation.DIFFERENT in relations:

@@ -4,11 +4,27 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+_is_quiet = False
+
+
+@contextmanager
+def quiet(is_quiet: bool = True) -> Generator[None]:
+    """Around what shows no progress, whatever standard error is."""
+    global _is_quiet
+    before, _is_quiet = _is_quiet, is_quiet
+    try:
+        yield
+    finally:
+        _is_quiet = before
+
 
 EVERY = 0.1
 """Seconds between two drawings of the line."""
@@ -21,7 +37,7 @@ class ProgressLine:
     """
 
     def __init__(self, total: int | None = None) -> None:
-        self._display = _display(total) if sys.stderr.isatty() else None
+        self._display = _display(total) if sys.stderr.isatty() and not _is_quiet else None
         self._last = float("-inf")
 
     def update(self, text: str, completed: int | None = None, total: int | None = None) -> None:

@@ -38,6 +38,7 @@ def test_errors_are_of_all_measured_pairs_and_rankings_of_each_program() -> None
     assert found.median_error == pytest.approx(0.5)
     assert found.spearman_within == pytest.approx(0)
     assert found.ndcg_1 == pytest.approx((1 + 0.1 / 8) / 2)
+    assert found.regret == pytest.approx((8 / 0.1) ** (1 / 2) - 1)
     assert found.misjudged == 1
 
 
@@ -47,6 +48,11 @@ def test_a_constant_ranks_nothing() -> None:
     assert math.isnan(found.pearson)
     assert "pearson" not in as_plain_data(found)
     assert any(row[0] == "Spearman within program" for row in table({"constant": found}))
+
+
+def test_choices_that_are_predicted_alike_share_their_regret() -> None:
+    found = evaluate([program([3.0, 3.0, 1.0, 2.0], [1.0, 4.0, 2.0, 2.0])])
+    assert found.regret == pytest.approx(4 ** (1 / 2) - 1)
 
 
 def test_the_best_constant_has_the_smallest_error() -> None:

@@ -28,6 +28,7 @@ from loopwright.costmodel.papers.common.tree_network import (
     LoopEmbedding,
     batch_trees,
     plan_of,
+    sequences,
     under_loops,
     under_one_root,
 )
@@ -82,9 +83,15 @@ class TestTrees:
     def test_numbers_count_through_the_trees_of_a_batch(self) -> None:
         batch = batch_trees([((0, (0,)),), ((0, (0, (1, (1,)))),)])
         assert batch.levels[0].loops.tolist() == [0, 2]
-        assert batch.levels[0].statements.index.tolist() == [[0], [2]]
-        assert batch.levels[1].children.index.tolist() == [[2]]
-        assert batch.roots.index.tolist() == [[0], [1]]
+        assert batch.levels[0].statements.index.tolist() == [0, 2]
+        assert batch.levels[1].children.index.tolist() == [2]
+        assert batch.roots.index.tolist() == [0, 1]
+
+    def test_sequences_are_packed_by_length(self) -> None:
+        packed = sequences([[5], [], [7, 8, 9], [3, 4]])
+        assert packed.index.tolist() == [7, 3, 5, 8, 4, 9]
+        assert packed.batch_sizes.tolist() == [3, 2, 1]
+        assert packed.place.tolist() == [2, 3, 0, 1]
 
 
 def test_what_differs_still_differs_after_many_loops() -> None:
@@ -96,7 +103,7 @@ def test_what_differs_still_differs_after_many_loops() -> None:
     statements = torch.randn(50, 64)
     batch = batch_trees([(chain,)] * 50)
     with torch.no_grad():
-        outermost = embedding(statements, batch)[batch.roots.index[:, 0]]
+        outermost = embedding(statements, batch)[batch.roots.index]
     assert outermost.std(0).mean() > 0.05 * statements.std(0).mean()
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -84,7 +86,8 @@ def test_the_gradient_is_that_of_torch(censored: bool) -> None:
     member.restore(arrays_of(trained))
     pool = LogarithmPool.with_options(programs, options)
     numbers = range(len(pool.features))
-    loss = pool.errors(trained.train()(collate(pool.features, CPU)), numbers).mean()
+    predicted = trained.train()(collate(pool.features, CPU))
+    loss = pool.errors(predicted, pool.targets(numbers, CPU)).mean()
     cast(Any, loss).backward()
     error, found = gradient(member, Pairs.of(programs), options, np.random.default_rng(0))
     assert error == pytest.approx(loss.item(), rel=1e-4)
@@ -115,3 +118,32 @@ def test_the_optimiser_is_that_of_torch(steps: int) -> None:
         cast(Any, theirs).step()
         schedule.step()
         np.testing.assert_allclose(weights["a"], tensor.detach().numpy(), rtol=1e-4, atol=1e-6)
+
+
+def test_rankings_are_softmax_over_the_schedules_of_a_program() -> None:
+    options = AdditiveNetworkOptions(
+        tolerance=1.0, caution=0.0, percentages=0.0, ranking=2.0, sharpness=0.5
+    )
+    programs = [replace(each, speedups=each.speedups * 0 + 1.0) for each in examples(2)]
+    pool = LogarithmPool.with_options(programs, options)
+    count = len(programs[0].features)
+    # The second program first, and one pair of the first.
+    chosen = [*range(count, 2 * count), 0]
+    predicted = torch.ones(count + 1)
+    predicted[0] = 2.0
+    found = pool.errors(predicted, pool.targets(chosen, CPU))
+    total = 2.0**2 + count - 1
+    expected = [np.log(2) ** 2 / 2 - 2 * np.log(4 / total) / count]
+    expected += [2 * np.log(total) / count] * (count - 1)
+    np.testing.assert_allclose(found.numpy(), [*expected, 0.0], rtol=1e-5)
+
+
+def test_programs_stay_together_where_rankings_count() -> None:
+    programs = examples(5)
+    pool = LogarithmPool.with_options(programs, AdditiveNetworkOptions(ranking=1.0))
+    order = pool.order(torch.Generator().manual_seed(3))
+    count = len(programs[0].features)
+    owners = [pair // count for pair in order]
+    assert sorted(order) == list(range(5 * count))
+    assert owners != sorted(owners)
+    assert sum(a != b for a, b in pairwise(owners)) == 4

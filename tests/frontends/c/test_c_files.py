@@ -180,7 +180,7 @@ def test_unsigned_numbers_are_passed_as_what_they_are(
         kernel(2, value, A, B)
         assert A.tolist() == [value // 3] * 2 and B.tolist() == [float(value)] * 2
     for value in (-1, largest + 1):
-        with pytest.raises(ArgumentValueError, match=f"does not fit into unsigned i{width}"):
+        with pytest.raises(ArgumentValueError, match=f"does not fit into u{width}"):
             kernel(2, value, A, B)
     assert main(["run", str(path), "-s", "n=3", "-s", f"u={largest}", "--seconds", "0.01"]) == 0
     assert f"u={largest}" in capsys.readouterr().out

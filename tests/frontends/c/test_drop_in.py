@@ -117,6 +117,17 @@ def test_found_regions_give_the_same_results(tmp_path: Path) -> None:
     assert executed(compiler, output, "-O1") == executed(compiler, original, "-O0")
 
 
+def test_object_files_take_the_place_of_those_of_the_original(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    original, _ = files
+    output = original.with_suffix(".o")
+    assert main(["build", str(original), "-o", str(output), "--cflags=-DNDEBUG"]) == 0
+    assert f"wrote {output}: smooth" in capsys.readouterr().out
+    compiler = compilers()[0]
+    assert executed(compiler, output) == executed(compiler, original, "-O0")
+
+
 @pytest.mark.parametrize("compiler", compilers())
 def test_macros_may_have_any_names(compiler: str, tmp_path: Path) -> None:
     """All names of parameters and of variables in what is called are macros of the file."""

@@ -73,7 +73,9 @@ def interpreted(translation: Translation, function: RandomFunction) -> dict[str,
     values = copies(function)
     passed: list[object] = []
     for parameter in translation.parameters:
-        value = values[parameter.symbol.name]
+        symbol = parameter.symbol
+        # An element that the region takes as a size: `B[0]`.
+        value = eval(symbol.spelling, {}, dict(values)) if symbol.through else values[symbol.name]
         if isinstance(value, np.ndarray):  # integers of the text have no sign
             kind = np.dtype(f"i{value.itemsize}") if value.dtype.kind == "u" else value.dtype
             passed.append(value.view(kind))

@@ -10,13 +10,13 @@ from support.interpreter import Interpreter
 from support.machine_code import array_and_sizes
 from support.random_programs import seeded_program
 from xdsl.dialects import func
-from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.builtin import MemRefType
 
 import loopwright
 from loopwright.dialects.parse import parse_module
 from loopwright.frontends.c.c_file import read_regions, read_source
+from loopwright.frontends.c.printing import print_c
 from loopwright.kernels.catalogue import catalogue
-from loopwright.lowering.c import emit_c
 from loopwright.lowering.c.names import function_name
 from loopwright.passes.polyhedral.scop import Scop
 
@@ -36,14 +36,6 @@ KERNELS = (
 SEEDS = range(8)
 
 
-def marked(module: ModuleOp, name: str) -> str:
-    """The program as C, all of one function a region."""
-    text = "\n" + emit_c(module)
-    start = text.index("{\n", text.index(f"\nvoid {function_name(name)}(")) + 2
-    body = text[start:].rstrip().removesuffix("}")
-    return f"{text[:start]}#pragma scop\n{body}#pragma endscop\n}}\n"
-
-
 def accesses(scop: Scop) -> dict[str, set[str]]:
     return {
         statement.name: {f"{a.kind.value} {a.relation}" for a in statement.accesses}
@@ -55,7 +47,7 @@ def accesses(scop: Scop) -> dict[str, set[str]]:
 def test_kernels_keep_their_scop(name: str, tmp_path: Path) -> None:
     entry = catalogue()[f"polybench/{name}"]
     path = tmp_path / "kernel.c"
-    path.write_text(marked(parse_module(entry.text), entry.function))
+    path.write_text(print_c(parse_module(entry.text)))
     scop = loopwright.load(path)[function_name(entry.function)].scop
     text = loopwright.load(entry.text)[entry.function].scop
     assert [s.loops for s in scop.statements] == [s.loops for s in text.statements]
@@ -73,7 +65,7 @@ def test_random_programs_compute_the_same(tmp_path: Path) -> None:
         path = tmp_path / f"{seed}.c"
         if function.function_type.outputs.data:
             continue  # a region has no results
-        path.write_text(marked(module, "f"))
+        path.write_text(print_c(module))
         try:
             (found,) = read_regions(read_source(path)).translations
         except loopwright.errors.SourceError as error:

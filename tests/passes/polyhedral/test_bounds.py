@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import islpy as isl
 import pytest
 from support.polyhedral_programs import body
 
+from loopwright.dialects.errors import SourceError
 from loopwright.dialects.parse import parse_module
 from loopwright.passes.polyhedral.bounds import BoundsError, check_bounds, sizes_outside
+from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.raising.raise_function import raise_function
 from loopwright.passes.polyhedral.scop import Scop
 
@@ -136,3 +139,38 @@ def test_a_function_is_for_the_sizes_that_it_assumes() -> None:
         assert always == (not n >= m == 2)
     with pytest.raises(BoundsError, match=r"'f' is for sizes with n - m >= 0 only, but n=1, m=2"):
         check_bounds(scop, {"n": 1, "m": 2, "A_dim0": 9})
+
+
+def test_a_function_is_for_the_extents_that_it_assumes_and_not_for_those_it_refuses() -> None:
+    text = """func.func @f(%x: f64, %n: index, %A: memref<?xf64>, %B: memref<4x?xf64>)
+      attributes {loopwright.assume = affine_set<(d0)[s0, s1] : (s0 - s1 == 0)>,
+                  loopwright.refused = [affine_set<(d0)[s0] : (d0 - 3 >= 0, s0 - 7 >= 0)>,
+                                        affine_set<(d0)[s0] : (s0 mod 2 - 1 == 0)>]} {
+      affine.store %x, %A[0] : memref<?xf64>
+      return
+    }"""
+    scop = raise_function(next(iter(parse_module(text).ops)))
+    assert infer_extents(scop, {"n": 5}) == {"n": 5, "A_dim0": 1, "B_dim1": 1}
+    assert infer_extents(scop, {"n": 5, "B_dim1": 8})["A_dim0"] == 8
+    for n, a, b in itertools.product((2, 3), range(1, 10), range(1, 10)):
+        accepted = a == b and not (n >= 3 and a >= 7) and a % 2 == 0
+        assert fits(scop, n=n, A_dim0=a, B_dim1=b) == accepted, (n, a, b)
+    with pytest.raises(BoundsError, match=r"'f' is not for sizes with n - 3 >= 0 and A_dim0 - 7"):
+        check_bounds(scop, {"n": 3, "A_dim0": 8, "B_dim1": 8})
+
+
+@pytest.mark.parametrize(
+    ("attribute", "message"),
+    [
+        ("loopwright.assume = 7 : i32", "'loopwright.assume' has 7 : i32, which is no affine set"),
+        ("loopwright.refused = affine_set<(d0) : (d0 >= 0)>", "is an array of affine sets"),
+        (
+            "loopwright.assume = affine_set<(d0, d1)[s0] : (d1 >= 0)>",
+            "has 2 dimensions and 1 symbols, but the function has 1 integer arguments and 0",
+        ),
+    ],
+)
+def test_attributes_that_say_nothing_about_sizes(attribute: str, message: str) -> None:
+    text = f"func.func @f(%n: index) attributes {{{attribute}}} {{ return }}"
+    with pytest.raises(SourceError, match=re.escape(message)):
+        raise_function(next(iter(parse_module(text).ops)))

@@ -64,28 +64,6 @@ CASES = {
         "the upper bound is not affine",
         "sums of induction variables",
     ),
-    "condition on data": (
-        """
-        %0 = affine.load %A[0] : memref<?xf64>
-        %1 = arith.cmpf olt, %0, %x : f64
-        scf.if %1 { // here
-          affine.store %x, %A[0] : memref<?xf64>
-        }
-        """,
-        "the condition is no conjunction of signed comparisons",
-        "arith.select",
-    ),
-    "condition on integer data": (
-        """
-        %0 = affine.load %I[0] : memref<?xi32>
-        %1 = arith.cmpi slt, %0, %n : i32
-        scf.if %1 { // here
-          affine.store %x, %A[0] : memref<?xf64>
-        }
-        """,
-        "the condition is not affine",
-        "",
-    ),
     "while loop": (
         """
         %c1 = arith.constant 1 : index

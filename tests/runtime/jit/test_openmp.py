@@ -8,13 +8,13 @@ from collections.abc import Mapping
 
 import pytest
 
-from loopwright.runtime.jit import openmp
+from loopwright.runtime.calling.openmp_runtime import SPINS, find_runtime
 
 
 @pytest.mark.parametrize(
     ("asked", "seen"),
     [
-        ({}, str(openmp.SPINS)),
+        ({}, str(SPINS)),
         ({"OMP_WAIT_POLICY": "active"}, None),
         ({"GOMP_SPINCOUNT": "7"}, "7"),
     ],
@@ -33,7 +33,7 @@ def test_threads_wait_for_a_short_time_unless_the_user_asks(
     for variable, value in asked.items():
         monkeypatch.setenv(variable, value)
     monkeypatch.setattr(ctypes, "CDLL", load)
-    assert openmp.library.__wrapped__() is None
+    assert find_runtime(["GOMP_parallel"]) is None
     assert loaded
     assert set(loaded) == {seen}
     assert os.environ.get("GOMP_SPINCOUNT") == asked.get("GOMP_SPINCOUNT")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...runtime.labelling.messages import Policy
 from .. import UsageError
-from ..common import add_fast_math_argument
+from ..common import add_fast_math_argument, add_quiet_argument
 
 LEAST_MEMORY = 0.5
 """GiB: what a process needs to start, and a little more."""
@@ -47,6 +47,7 @@ def add_measuring_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"memory limit of each process (default: {Policy.memory / 2**30:g})",
     )
     add_fast_math_argument(parser)
+    add_quiet_argument(parser)
 
 
 def measuring_policy(arguments: argparse.Namespace, *, is_remote: bool = False) -> Policy:

@@ -1,0 +1,60 @@
+"""Elements at subscripts that depend on data: `A[idx[i]]`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...dialects.errors import SourceError
+from ..text.guards import Guards
+from .c_types import IntegerType
+from .evaluator import Evaluator
+from .tree import Expression, Name, Piece, Subscript, Symbol, walk
+from .values import Array, Linear, Scalar, index_of
+
+
+class Gathers:
+    """Evaluates elements that are read at subscripts that depend on data."""
+
+    def __init__(self, expressions: Evaluator, arrays: Mapping[Symbol, Array]) -> None:
+        self.expressions = expressions
+        self.emitter = expressions.emitter
+        self.arrays = arrays
+        self.guards: Guards[Piece] = Guards(expressions.emitter)
+
+    def element(self, node: Subscript, symbol: Symbol, written: Sequence[Expression]) -> str | None:
+        """The element of an array at what is `written`; None where that does not depend on data."""
+        array = self.arrays.get(symbol)
+        if array is None or len(written) != array.elements.rank:
+            return None
+        if not any(self._is_data(each) for each in written):
+            return None
+        self.emitter.require_operations(
+            node,
+            f"an element of '{symbol.name}' is data",
+            "bounds, and subscripts of what is written, may not depend on data",
+        )
+        subscripts = ", ".join(self._index(each) for each in written)
+        text = f"memref.load %{array.name}[{subscripts}] : {array.elements.mlir}"
+        return self.emitter.operation(text, node)
+
+    def _is_data(self, node: Expression) -> bool:
+        if self.expressions.static(node) is not None:
+            return False
+        return any(self._is_number(each) for each in walk(node))
+
+    def _is_number(self, node: Expression) -> bool:
+        """Whether a variable or an element is a number that the region computes or reads."""
+        if isinstance(node, Subscript):
+            return True
+        return isinstance(node, Name) and self.expressions.static(node) is None
+
+    def _index(self, node: Expression) -> str:
+        value = self.expressions.value(node)
+        index = index_of(value)
+        if index is not None and index.affine is not None:
+            return self.guards.affine(index.affine, node)
+        if not isinstance(value, Scalar) or not isinstance(value.type, IntegerType):
+            kind = value.type if not isinstance(value, Linear) else "a minimum or maximum"
+            raise SourceError(f"a subscript must be an integer, not '{kind}'", node.place)
+        kind = value.type
+        return self.guards.index(value.name, kind.mlir, unsigned=not kind.signed, node=node)

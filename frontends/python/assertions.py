@@ -1,0 +1,40 @@
+"""`assert` on sizes: what calls are refused for."""
+
+from __future__ import annotations
+
+import ast
+
+from ..text.affine import Affine
+from ..text.conditions import Fixed, alternatives, negation, tests_data
+from .accesses import Accesses
+from .evaluator import Evaluator
+from .requirements import never
+
+
+def require(node: ast.Assert, expressions: Evaluator, accesses: Accesses) -> None:
+    """Refuses the sizes with which an assertion fails anywhere; raises SourceError."""
+    source = expressions.source
+    fails = negation(expressions.condition(node.test))
+    if tests_data(fails):
+        raise source.error(
+            node.test, "this assertion depends on data", "assert what holds of sizes alone"
+        )
+    if isinstance(fails, Fixed):
+        if fails.value:
+            raise source.error(node.test, "this assertion never holds")
+        return
+    cases = alternatives(fails)
+    if cases is None:
+        raise source.error(node.test, "this assertion has too many alternatives", "write several")
+    message = f"the assertion '{ast.unparse(node.test)}' does not hold for these sizes"
+    if isinstance(node.msg, ast.Constant):
+        message = f"{message}: {node.msg.value}"
+    for case in cases:
+        parts: list[Affine] = []
+        for each in case:
+            parts.append(each.expression)
+            parts += [each.expression.times(-1)] if each.equation else []
+        error = source.error(node, message)
+        requirement = never([*parts, *accesses.conditions], accesses.ranges, error)
+        if requirement is not None and requirement not in accesses.requirements:
+            accesses.requirements.append(requirement)

@@ -1,0 +1,163 @@
+"""`if` statements: affine ones as `affine.if`, others by if-conversion."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
+
+from ..text.affine import set_text
+from ..text.conditions import (
+    Condition,
+    Fixed,
+    Junction,
+    Relation,
+    alternatives,
+    is_affine,
+    junction,
+    negation,
+    tests_data,
+)
+from ..text.emitter import Emitter
+from .expressions import Expressions
+from .source import PythonSource
+from .values import Scalar, Value
+
+Branch: TypeAlias = Callable[[], None]
+"""Emits statements."""
+
+
+# Of integers and of floating-point numbers: -0.0 also leaves the sign of a zero.
+_NEUTRAL: dict[type[ast.operator], tuple[str, str]] = {
+    ast.Add: ("0", "-0.0"),
+    ast.Sub: ("0", "0.0"),
+    ast.Mult: ("1", "1.0"),
+}
+
+
+class Branches:
+    """Emits branches; `guard` is the condition on data under which statements store, if any."""
+
+    def __init__(
+        self, expressions: Expressions, source: PythonSource, emitter: Emitter[ast.AST]
+    ) -> None:
+        self.expressions = expressions
+        self.source = source
+        self.emitter = emitter
+        self.guard: str | None = None
+
+    def emit(self, condition: Condition, one: Branch, other: Branch | None, node: ast.If) -> None:
+        """Emits a branch, and the one for the opposite, if there is one; raises SourceError."""
+        if isinstance(condition, Fixed):
+            chosen = one if condition.value else other
+            if chosen is not None:
+                chosen()
+        elif tests_data(condition) and is_affine(condition):
+            assert isinstance(condition, Junction)
+            # Affine parts first: they guard the accesses of the others.
+            parts = sorted(condition.parts, key=tests_data)
+            head, rest = parts[0], junction(condition.conjunction, parts[1:])
+            inner = partial(self.emit, rest, one, other, node)
+            if condition.conjunction:
+                self.emit(head, inner, other, node)
+            else:
+                self.emit(head, one, inner, node)
+        elif tests_data(condition):
+            self._data_branch(condition, one, other, node)
+        else:
+            self._affine_branch(condition, one, other, node)
+
+    def _data_branch(
+        self, condition: Condition, one: Branch, other: Branch | None, node: ast.If
+    ) -> None:
+        """If-conversion: both branches run, and what they store depends on the condition."""
+        truth = self.expressions.choices.truth(condition, node)
+        opposite = None
+        if other is not None:
+            true = self.emitter.constant("true", "i1")
+            opposite = self.emitter.operation(f"arith.xori {truth}, {true} : i1", node)
+        for branch, guard in ((one, truth), (other, opposite)):
+            if branch is not None:
+                around = self.guard
+                if around is not None:
+                    guard = self.emitter.operation(f"arith.andi {around}, {guard} : i1", node)
+                self.guard = guard
+                with self.expressions.guards.under(truth, branch is one):
+                    branch()
+                self.guard = around
+
+    def guarded(self, value: str, element: str, kind: str, node: ast.stmt) -> str:
+        """What is stored: the value, or under a condition on data what is there already."""
+        if self.guard is None:
+            return value
+        old = self.emitter.operation(f"affine.load {element}", node)
+        return self.emitter.operation(f"arith.select {self.guard}, {value}, {old} : {kind}", node)
+
+    def neutral(self, op: type[ast.operator], value: Value, node: ast.stmt) -> Scalar | None:
+        """The second operand of an update under a condition: neutral where that does not hold.
+
+        So `if A[i] > 0: s += A[i]` stays a sum. None where nothing is neutral.
+        """
+        if self.guard is None or op not in _NEUTRAL:
+            return None
+        arithmetic = self.expressions.arithmetic
+        scalar = arithmetic.scalar(value, node)
+        literal = _NEUTRAL[op][scalar.element.is_float]
+        nothing = Scalar(self.emitter.constant(literal, scalar.element.mlir), scalar.element)
+        return replace(arithmetic.select(self.guard, scalar, nothing, node), weak=scalar.weak)
+
+    @contextmanager
+    def unguarded(self) -> Generator[None]:
+        """Meanwhile, statements store under any condition."""
+        guard, self.guard = self.guard, None
+        try:
+            yield
+        finally:
+            self.guard = guard
+
+    def _affine_branch(
+        self, condition: Condition, one: Branch, other: Branch | None, node: ast.If
+    ) -> None:
+        found = alternatives(condition)
+        inverse = alternatives(negation(condition))
+        if found is None:
+            raise self.source.error(node.test, "the condition has too many alternatives")
+        if len(found) > 1 and inverse is not None and len(inverse) == 1:
+            found, one, other = inverse, other or _nothing, one
+        constraints = set_text([(r.expression, r.equation) for r in found[0]])
+        with self.emitter.block() as first, self._under(found[0]):
+            one()
+        opposite = alternatives(negation(junction(True, found[0])))
+        certain = opposite[0] if opposite is not None and len(opposite) == 1 else ()
+        with self.emitter.block() as second, self._under(certain):
+            if len(found) > 1:
+                rest = junction(False, [junction(True, each) for each in found[1:]])
+                self.emit(rest, one, other, node)
+            elif other is not None:
+                other()
+        if not second.lines:
+            self.emitter.nest(f"affine.if {constraints}", first, node)
+            return
+        self.emitter.nest(f"affine.if {constraints}", first, node, "} else {")
+        self.emitter.blocks[-1].lines += [*second.indented(), ("}", node)]
+
+    @contextmanager
+    def _under(self, relations: tuple[Relation, ...]) -> Generator[None]:
+        """Meanwhile, these relations hold."""
+        conditions = self.expressions.accesses.conditions
+        before = len(conditions)
+        for each in relations:
+            conditions.append(each.expression)
+            if each.equation:
+                conditions.append(each.expression.times(-1))
+        try:
+            yield
+        finally:
+            del conditions[before:]
+
+
+def _nothing() -> None:
+    """An empty branch."""

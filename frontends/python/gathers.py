@@ -1,0 +1,79 @@
+"""Elements at subscripts that depend on data: `A[I[i]]`."""
+
+from __future__ import annotations
+
+import ast
+
+from ..text.affine import Affine, Index
+from .evaluator import Evaluator
+from .values import Constant, Scalar, Value
+from .views import ONE, View
+
+
+class Gathers:
+    """Evaluates elements that are read at subscripts that depend on data."""
+
+    def __init__(self, expressions: Evaluator) -> None:
+        self.expressions = expressions
+        self.source = expressions.source
+        self.emitter = expressions.emitter
+        self.guards = expressions.guards
+
+    def base(self, node: ast.Subscript) -> View | None:
+        """The array, where each dimension has one subscript, and one of them depends on data."""
+        written = _subscripts(node)
+        if not any(self._is_data(each) for each in written):
+            return None
+        base = self.expressions.view(node.value)
+        if base is None or len(written) != base.rank:
+            return None
+        return base
+
+    def _is_data(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Slice) or self.expressions.shape(node):
+            return False
+        return any(
+            self.expressions.is_data(each)
+            for each in ast.walk(node)
+            if isinstance(each, ast.Name | ast.Subscript)
+        )
+
+    def element(self, node: ast.Subscript, base: View) -> Scalar:
+        """The element; raises SourceError, NotAffine."""
+        hint = "bounds, and subscripts of what is written, may not depend on data"
+        self.emitter.require_operations(node, f"'{ast.unparse(node)}' is data", hint)
+        indices = [self._index(each) for each in _subscripts(node)]
+        operands: list[str] = []
+        for each in base.subscripts:
+            if each.axis is None:
+                operands.append(self.guards.affine(each.start, node))
+            elif each.start == Affine() and each.step == 1:
+                operands.append(indices[each.axis])
+            else:
+                raise self.source.error(
+                    node,
+                    "a subscript that depends on data, of a slice",
+                    "write the subscript of the array itself",
+                )
+        kind = base.array.type
+        text = f"memref.load %{base.array.name}[{', '.join(operands)}] : {kind.mlir}"
+        return Scalar(self.emitter.operation(text, node), kind.element)
+
+    def _index(self, node: ast.expr) -> str:
+        value: Value = self.expressions.value(node)
+        if isinstance(value, Index) and value.affine is not None:
+            return self.guards.affine(value.affine, node)
+        if isinstance(value, Constant) and isinstance(value.value, int):
+            return self.guards.affine(ONE.times(value.value), node)
+        if not isinstance(value, Scalar) or value.element.is_float:
+            raise self.source.error(
+                node,
+                "a subscript must be an integer",
+                "write int(...) around it, or // for the floor of a quotient",
+            )
+        element = value.element
+        return self.guards.index(value.name, element.mlir, unsigned=element.is_unsigned, node=node)
+
+
+def _subscripts(node: ast.Subscript) -> list[ast.expr]:
+    return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]

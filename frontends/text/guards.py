@@ -1,0 +1,50 @@
+"""Conditions under which the elements matter that are read at subscripts that depend on data."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Generic
+
+from .affine import Affine, map_text
+from .emitter import Emitter, Node
+
+
+class Guards(Generic[Node]):
+    """Keeps such reads inside of arrays where a condition on data chooses another value.
+
+    Both values are computed always. Where the condition does not hold, element 0 is read: the
+    subscript need not be one of an element then.
+    """
+
+    def __init__(self, emitter: Emitter[Node]) -> None:
+        self.emitter = emitter
+        self._conditions: list[tuple[str, bool]] = []
+
+    @contextmanager
+    def under(self, truth: str, holds: bool) -> Generator[None]:
+        """Meanwhile, elements matter only where a condition holds, or does not."""
+        self._conditions.append((truth, holds))
+        try:
+            yield
+        finally:
+            self._conditions.pop()
+
+    def index(self, number: str, kind: str, *, unsigned: bool, node: Node) -> str:
+        """A number as a subscript."""
+        cast = "index_castui" if unsigned else "index_cast"
+        index = self.emitter.operation(f"arith.{cast} {number} : {kind} to index", node)
+        zero = self.emitter.constant("0", "index") if self._conditions else ""
+        for truth, holds in self._conditions:
+            sides = f"{index}, {zero}" if holds else f"{zero}, {index}"
+            index = self.emitter.operation(f"arith.select {truth}, {sides} : index", node)
+        return index
+
+    def affine(self, value: Affine, node: Node) -> str:
+        """An affine value as a subscript."""
+        if not value.terms:
+            return self.emitter.constant(str(value.constant), "index")
+        name = value.names()[0]
+        if value == Affine.of(name):
+            return f"%{name.text}"
+        return self.emitter.operation(f"affine.apply {map_text([value])}", node)

@@ -1,0 +1,76 @@
+"""Which product an addition or subtraction is fused with: the same one in every schedule.
+
+    %p = arith.mulf %a, %b
+    %s = arith.addf %c, %p      ->      %s = fma(%a, %b, %c)
+
+A fused operation rounds once, so a code generator that fuses here and there as it sees fit makes
+results depend on the schedule. What is fused is therefore a property of the program: an operand
+that is a product of the same block, the right one if both are. Schedules keep that: what they
+make one block is marked where it was not, and a value that was read from memory is none.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, func
+from xdsl.dialects import vector as xdsl_vector
+from xdsl.dialects.builtin import Float32Type, Float64Type, UnitAttr, VectorType
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Operation, SSAValue
+
+SEPARATE = "loopwright.separate"
+"""The attribute of an addition that is not fused although an operand is a product now."""
+
+_SUMS = (arith.AddfOp, arith.SubfOp)
+_LICENCES = (FastMathFlag.ALLOW_CONTRACT, FastMathFlag.REASSOC)
+
+
+def fused_operand(operation: Operation) -> int | None:
+    """The position of the operand, a product, that an operation is fused with; None if with none.
+
+    Where an operation has a licence of its own (`fastmath<contract>`), LLVM decides.
+    """
+    if not isinstance(operation, _SUMS) or SEPARATE in operation.attributes:
+        return None
+    if not _is_fusible(operation):
+        return None
+    for position in (1, 0):
+        if fused_product(operation, position) is not None:
+            return position
+    return None
+
+
+def fused_product(operation: Operation, position: int) -> arith.MulfOp | None:
+    """The product in the same block that an operand is, also in all lanes of a vector."""
+    owner = operation.operands[position].owner
+    if isinstance(owner, xdsl_vector.BroadcastOp):
+        owner = owner.source.owner
+    is_product = isinstance(owner, arith.MulfOp) and owner.parent is operation.parent
+    return owner if is_product and _is_fusible(owner) else None
+
+
+def mark_separate(function: func.FuncOp) -> None:
+    """Marks all additions that are not fused, before values that were read replace loads."""
+    for operation in function.walk():
+        if isinstance(operation, _SUMS) and fused_operand(operation) is None:
+            operation.attributes[SEPARATE] = UnitAttr()
+
+
+def drop_needless_marks(function: func.FuncOp) -> None:
+    """Drops the marks of additions whose operands are no products."""
+    for operation in function.walk():
+        if SEPARATE in operation.attributes:
+            del operation.attributes[SEPARATE]
+            if fused_operand(operation) is not None:
+                operation.attributes[SEPARATE] = UnitAttr()
+
+
+def _is_fusible(operation: arith.AddfOp | arith.SubfOp | arith.MulfOp) -> bool:
+    kind = _element(operation.result)
+    flags = operation.fastmath.data if operation.fastmath is not None else ()
+    return isinstance(kind, Float32Type | Float64Type) and not any(
+        flag in flags for flag in _LICENCES
+    )
+
+
+def _element(value: SSAValue) -> object:
+    return value.type.element_type if isinstance(value.type, VectorType) else value.type

@@ -1,0 +1,57 @@
+"""Gathers: loads whose subscripts depend on data.
+
+    %k = memref.load %idx[%i]
+    %x = memref.load %A[%k]
+
+They read arrays that the function never writes. So no dependence runs through them, and in the
+body of a statement they are operations like those of arithmetic, not accesses. Their subscripts
+are compared with the extents when they run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects import memref, scf
+from xdsl.dialects.affine import ForOp
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from .scop import Scop
+
+
+def gathers(scop: Scop) -> Iterator[memref.LoadOp]:
+    """All gathers of a program."""
+    for statement in scop.statements:
+        for operation in statement.body:
+            if isinstance(operation, memref.LoadOp):
+                yield operation
+
+
+def gathered_arguments(scop: Scop) -> frozenset[int]:
+    """The positions of the arguments that gathers read."""
+    arrays = (operation.memref for operation in gathers(scop))
+    return frozenset(each.index for each in arrays if isinstance(each, BlockArgument))
+
+
+def depends_on_data(value: SSAValue) -> bool:
+    """Whether a value is computed from what is in memory, or carried by a loop."""
+    seen: set[SSAValue] = set()
+    pending = [value]
+    while pending:
+        each = pending.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        if isinstance(each, BlockArgument):
+            loop = each.block.parent_op()
+            if isinstance(loop, ForOp | scf.ForOp) and each.index > 0:
+                return True
+            continue
+        operation = each.owner
+        assert isinstance(operation, Operation)
+        reads = any(isinstance(each.type, MemRefType) for each in operation.operands)
+        if operation.regions or (reads and not isinstance(operation, memref.DimOp)):
+            return True
+        pending.extend(operation.operands)
+    return False

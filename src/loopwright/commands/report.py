@@ -1,0 +1,244 @@
+"""Writes what a schedule does to a program as one HTML page.
+
+The page needs no network and no other file: source with its dependences, iteration spaces,
+schedule tree, the loops before and after each step, generated loops beside the hot assembly, times,
+roofline, and the certificate. Without -p or -S, the schedule is the default one for the sizes, as
+far as they are known. Where a step is illegal, the page shows why, and the schedule before it.
+
+Times are those of the program as written, of the default schedule, of the one in the tuning
+database, and of the given one; --peers adds other compilers and libraries for shipped kernels.
+
+examples:
+  loopwright report polybench/gemm -o gemm.html
+  loopwright report polybench/jacobi-2d --size MEDIUM -p 'parallel{loops=t}' -o illegal.html
+  loopwright report blur.mlir --set n=1000 --no-runs -o blur.html
+  loopwright report polybench/atax --size LARGE --threads 2 --peers numpy,clang -o atax.html
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from ..passes.polyhedral.extents import infer_extents
+from ..passes.schedules.errors import IllegalTransformation
+from ..passes.schedules.schedule import Schedule
+from ..reports.measurements import measure_kernel, measure_program, schedules, tuned_schedule
+from ..reports.page import render
+from ..reports.subject import Subject
+from ..reports.tuned_path import measured_path, predicted_path
+from ..runtime.bench.case import NotApplicable
+from ..runtime.bench.peers.choosing import PEERS, select_peers
+from ..runtime.bench.selection import SelectionError
+from ..runtime.calling.api_checks import MOST_THREADS
+from ..runtime.jit.threads import default_threads
+from ..runtime.machine import measured as machines
+from ..runtime.program import DEFAULT, Function
+from ..support.output_files import write_output
+from ..support.progress import ProgressLine
+from . import UsageError
+from .common import (
+    add_program_arguments,
+    add_quiet_argument,
+    add_run_arguments,
+    add_schedule_arguments,
+    check_output,
+    check_seed,
+    one_function,
+    pairs,
+    read_schedule,
+)
+from .program_inputs import argument_values, load_inputs
+from .shipped import (
+    STANDARD_INPUT,
+    add_size_argument,
+    comparison,
+    find_kernel,
+    read_standard_input,
+    shown,
+    standard_size,
+    with_standard_extents,
+)
+
+DEFAULT_OUTPUT = "report.html"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `loopwright report`."""
+    add_program_arguments(parser)
+    add_size_argument(parser)
+    add_run_arguments(parser)
+    add_schedule_arguments(parser)
+    parser.add_argument(
+        "--peers",
+        metavar="P,...",
+        default="none",
+        help=f"measure {', '.join(PEERS)}, or all, too (shipped kernels; default: none)",
+    )
+    parser.add_argument("--no-runs", action="store_true", help="measure nothing")
+    parser.add_argument(
+        "--seconds", type=float, default=0.5, metavar="S", help="time per variant (default: 0.5)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of the random inputs (default: 0)"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default=DEFAULT_OUTPUT,
+        help=f"the page to write (default: {DEFAULT_OUTPUT})",
+    )
+    add_quiet_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Writes the page, and says where it is."""
+    if arguments.threads is not None and not 1 <= arguments.threads <= MOST_THREADS:
+        raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {arguments.threads}")
+    if arguments.seconds <= 0:
+        raise UsageError(f"--seconds must be positive, got {arguments.seconds}")
+    check_seed(arguments.seed)
+    output = Path(arguments.output)
+    check_output(output)
+    with ProgressLine() as progress:
+        progress.update("reading the program")
+        subject = _measured(arguments, make_subject(arguments), progress.update)
+        page = render(subject, summary(subject), progress.update)
+    write_output(output, page)
+    print(f"{output}: {len(page.encode()) / 1e3:.0f} kB")
+    if subject.illegal is not None:
+        print(subject.illegal)
+    return 0
+
+
+def make_subject(arguments: argparse.Namespace) -> Subject:
+    """What the arguments ask a report of; raises as the other commands do."""
+    function = one_function(arguments)
+    entry = find_kernel(arguments.file)
+    sizes = _sizes(arguments, function)
+    threads = arguments.threads or default_threads()
+    illegal: IllegalTransformation | None = None
+    try:
+        schedule, chosen = _schedule(arguments, function, sizes, threads)
+    except IllegalTransformation as error:
+        illegal, chosen = error, "given, up to the illegal step"
+        schedule = function.schedule(error.steps_before, fast_math=arguments.fast_math)
+    return Subject(
+        title=arguments.file if arguments.file != STANDARD_INPUT else shown(arguments.file),
+        text=_text(arguments),
+        function=function,
+        schedule=schedule,
+        chosen=chosen,
+        sizes=sizes,
+        threads=threads,
+        fast_math=arguments.fast_math,
+        illegal=illegal,
+        entry=entry,
+    )
+
+
+def _measured(
+    arguments: argparse.Namespace, subject: Subject, report: Callable[[str], None]
+) -> Subject:
+    """The subject with its times and those of the tuned schedule's steps, unless told not to."""
+    try:
+        peers = select_peers(arguments.peers)
+    except SelectionError as error:
+        raise UsageError(str(error)) from error
+    if peers and subject.entry is None:
+        raise UsageError("--peers is for shipped kernels")
+    context = subject.context
+    if context is None:
+        return replace(subject, unmeasured=subject.needs_sizes)
+    report("looking at the tuning database")
+    tuned = tuned_schedule(subject)
+    path = () if tuned is None else predicted_path(tuned, context)
+    subject = replace(subject, tuned=tuned, path=path, machine=machines.load())
+    if arguments.no_runs:
+        return replace(subject, unmeasured="Nothing was measured (--no-runs).")
+    values = argument_values(arguments, subject.function, load_inputs(arguments))
+    chosen = schedules(subject)
+    if _is_standard(arguments, subject):
+        try:
+            times = measure_kernel(subject, chosen, peers, arguments.seconds, report)
+        except NotApplicable as error:
+            return replace(subject, unmeasured=f"Not measured: {error}")
+    else:
+        times = measure_program(subject, chosen, values, arguments.seconds, report)
+    if tuned is not None and tuned.transformations:
+        report("the steps of the tuned schedule")
+        entry, function = subject.entry, subject.function
+        compared = None if entry is None else comparison(entry, function, values)
+        path = measured_path(path, tuned, context, function, values, compared)
+    return replace(subject, measured=times, path=path)
+
+
+def _is_standard(arguments: argparse.Namespace, subject: Subject) -> bool:
+    """Whether a shipped kernel has its standard arguments, which the harness makes."""
+    if subject.entry is None or arguments.input:
+        return False
+    return set(pairs("--set", arguments.set)) <= set(subject.entry.parameters)
+
+
+def summary(subject: Subject) -> list[tuple[str, str]]:
+    """The facts at the top of the page."""
+    function = subject.function
+    sizes = ", ".join(
+        f"{p.name} = {subject.sizes[p.name]}"
+        for p in function.scop.parameters
+        if p.name in subject.sizes
+    )
+    return [
+        ("function", function.name),
+        ("sizes", sizes or ("not given" if function.scop.parameters else "constant")),
+        ("threads", str(subject.threads)),
+        ("schedule", f"{subject.chosen}, {len(subject.schedule.transformations)} steps"),
+        ("target", subject.schedule.target.processor),
+    ]
+
+
+def _sizes(arguments: argparse.Namespace, function: Function) -> dict[str, int]:
+    """The sizes that are known: given, of the size class, or following from these."""
+    entry = find_kernel(arguments.file)
+    if entry is None and arguments.size is not None:
+        raise UsageError(f"--size is for shipped kernels: give {arguments.file} sizes with --set")
+    sizes = {} if entry is None else standard_size(entry, arguments.size)
+    names = {size.name for size in function.scop.sizes}
+    for name, text in pairs("--set", arguments.set).items():
+        if name in names:
+            if not text.isdecimal():
+                raise UsageError(f"--set {name}: a size is a number, got '{text}'")
+            sizes[name] = int(text)
+    known = with_standard_extents(arguments.file, function, sizes)
+    return infer_extents(function.scop, {n: size for n, size in known.items() if n in names})
+
+
+def _schedule(
+    arguments: argparse.Namespace, function: Function, sizes: dict[str, int], threads: int
+) -> tuple[Schedule, str]:
+    """The schedule, and how it was chosen."""
+    if arguments.pipeline is None and arguments.schedule_file is None:
+        if any(size.name not in sizes for size in function.scop.sizes):
+            return function.schedule(
+                fast_math=arguments.fast_math
+            ), "as written (sizes are unknown)"
+        schedule = function.choose_schedule(
+            DEFAULT, sizes, threads=threads, fast_math=arguments.fast_math
+        )
+        return schedule, DEFAULT
+    schedule = read_schedule(
+        arguments, function, sizes, threads=threads, fast_math=arguments.fast_math
+    )
+    assert schedule is not None, "there is an option that gives one"
+    return schedule, arguments.pipeline if arguments.pipeline in ("default", "auto") else "given"
+
+
+def _text(arguments: argparse.Namespace) -> str:
+    """The source text."""
+    if arguments.file == STANDARD_INPUT:
+        return read_standard_input()
+    entry = find_kernel(arguments.file)
+    return entry.text if entry is not None else Path(arguments.file).read_text(encoding="utf-8-sig")

@@ -1,0 +1,123 @@
+"""`if` on data, and `assert` on sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import loopwright
+from loopwright import f64, i32
+from loopwright.errors import BoundsError, SourceError
+
+random = np.random.default_rng(3)
+
+
+@loopwright.kernel
+def branches(n: int, A: f64["n"], B: f64["n"], C: i32["n"]):
+    count = 0
+    for i in range(n):
+        if A[i] > 0.5:
+            t = A[i] * 2
+            B[i] = t
+            count += 1
+        elif i > 0 and A[i - 1] < 0.3:
+            B[i] = -A[i]
+            if B[i - 1] > 0 or i > 3:
+                C[i] += 1
+        else:
+            C[i] = 7
+        if i < 2 or A[i] < B[i]:
+            s = A[i]
+            s = s + B[i]
+            A[i] = s
+    return count
+
+
+def test_branches_on_data_store_what_python_does() -> None:
+    for _ in range(6):
+        A = random.random(9)
+        branches.check(9, A, random.random(9) - 0.5, np.zeros(9, "i4"))
+
+
+def test_conditions_are_evaluated_once() -> None:
+    @loopwright.kernel
+    def swap(n: int, A: f64["n"], B: f64["n"]):
+        for i in range(n):
+            if A[i] > B[i]:
+                A[i] = B[i]
+                B[i] = 2.0
+            else:
+                A[i] = 5.0
+
+    swap.check(8, random.random(8), random.random(8))
+
+
+def test_signed_zeros_and_other_values_stay_as_they_are() -> None:
+    @loopwright.kernel
+    def add(n: int, A: f64["n"], B: f64["n"]):
+        for i in range(n):
+            if B[i] > 0.0:
+                A[i] += B[i]
+            if B[i] > 1.0:
+                A[i] -= B[i]
+            if B[i] > 2.0:
+                A[i] *= B[i]
+
+    A = np.array([-0.0, 0.0, -np.inf, np.inf, 1.0, 2.0, -0.0])
+    B = np.array([-1.0, -1.0, -1.0, -1.0, 0.5, 3.0, np.nan])
+    expected = A.copy()
+    add.python(7, expected, B)
+    add(7, A, B)
+    assert A.tobytes() == expected.tobytes()
+
+
+def test_a_conditional_sum_is_a_sum() -> None:
+    @loopwright.kernel
+    def total(n: int, A: f64["n"], s: f64[()]):
+        for i in range(n):
+            if A[i] > 0.0:
+                s[()] += A[i]
+
+    assert total.function.dependences.accumulations
+
+
+@loopwright.kernel
+def even(n: int, A: f64["n"]):
+    assert n % 2 == 0 and n >= 4, "pairs"
+    for i in range(n // 2):
+        assert 2 * i + 1 < n
+        A[2 * i] = A[2 * i + 1]
+
+
+def test_assertions_refuse_sizes_in_all_forms() -> None:
+    text = loopwright.load(even.mlir)["even"].compile(None)
+    for n in range(8):
+        A = np.arange(float(n))
+        if n % 2 == 0 and n >= 4:
+            expected = A.copy()
+            even.python(n, expected)
+            even(n, A)
+            assert A.tolist() == expected.tolist()
+            text(n, A)
+        else:
+            with pytest.raises(SourceError, match=r"'n % 2 == 0 and n >= 4' does not .*: pairs"):
+                even(n, A)
+            with pytest.raises(BoundsError, match="'even' is not for sizes with"):
+                text(n, A)
+
+
+def test_sizes_with_which_integers_leave_64_bits_are_refused() -> None:
+    @loopwright.kernel
+    def large(n: int, A: f64["m"]):
+        for i in range(len(A)):
+            A[i] = i * 2**60 + n
+            if i * 2**61 > n * 2**61:
+                A[i] = 7.0
+        for _j in range(n * 2**61, n * 2**61 + 2):
+            A[0] += 1
+
+    for n, m in ((0, 2), (1, 2), (-1, 1)):
+        large.check(n, np.zeros(m))
+    for n, m in ((1, 9), (2, 2), (3, 1), (-2, 1)):
+        with pytest.raises(SourceError, match="does not fit into 64 bits for these sizes"):
+            large(n, np.zeros(m))

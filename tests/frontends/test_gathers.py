@@ -1,0 +1,149 @@
+"""Elements at subscripts that depend on data, in Python, text and C, under all schedules."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright
+from loopwright import f32, f64, i32, u8
+from loopwright.errors import OutOfBounds, SourceError
+from loopwright.lowering.llvm.entry_points import Status
+
+
+@loopwright.kernel
+def ell(n: int, m: int, V: f64["n", "m"], J: i32["n", "m"], x: f64["k"], y: f64["n"]):
+    for i in range(n):
+        for j in range(m):
+            y[i] += V[i, j] * x[J[i, j]]
+
+
+@loopwright.kernel
+def colours(h: int, w: int, image: u8["h", "w"], table: f32[256, 3], out: f32["h", "w", 3]):
+    for i in range(h):
+        for j in range(w):
+            p = image[i, j]
+            for c in range(3):
+                out[i, j, c] = table[p, c] if p > 3 else table[255 - p, c] * 2
+
+
+@loopwright.kernel
+def interpolated(n: int, x: f64["n"], grid: f64["g"], y: f64["n"]):
+    for i in range(n):
+        k = int(x[i])
+        t = x[i] - k
+        y[i] = grid[k] * (1 - t) + grid[k + 1] * t
+
+
+@loopwright.kernel
+def guarded(n: int, J: i32["n"], A: f64["k"], y: f64["n"], z: f64["n"]):
+    for i in range(n):
+        y[i] = A[J[i]] if J[i] >= 0 else -1.0
+        if J[i] >= 0 and J[i] < len(A) - 2 and A[J[i] + 2] > 0.5:
+            z[i] += A[J[i] + 1]
+        else:
+            z[i] = 0.0 if J[i] >= len(A) or J[i] < 0 else A[J[i]]
+
+
+SCHEDULES = (
+    None,
+    "default",
+    "parallel{loops=i}",
+    "vectorize{loops=i width=4}",
+    "interchange{loops=i,j},vectorize{loops=i width=4}",
+    "tile{loops=i,j sizes=4,4}",
+)
+
+random = np.random.default_rng(7)
+
+
+def ell_arguments() -> list[Any]:
+    rows = random.integers(0, 11, (9, 5)).astype("i4")
+    return [9, 5, random.random((9, 5)), rows, random.random(11), np.zeros(9)]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_schedules_compute_the_same_and_refuse_wrong_subscripts(schedule: str | None) -> None:
+    kernel = ell.compile(schedule, threads=2)
+    arguments = ell_arguments()
+    kernel(*arguments)
+    np.testing.assert_allclose(arguments[-1], (arguments[2] * arguments[4][arguments[3]]).sum(1))
+    for wrong in (11, -1, 2**31 - 1):
+        arguments[3][4, 2] = wrong
+        with pytest.raises(OutOfBounds, match=r"access outside of x: .* (is )?-?\d+"):
+            kernel(*arguments)
+
+
+def test_kernels_compute_what_python_does() -> None:
+    image = np.arange(28, dtype="u1").reshape(4, 7)
+    colours.check(4, 7, image, random.random((256, 3)).astype("f4"), np.zeros((4, 7, 3), "f4"))
+    interpolated.check(20, random.random(20) * 8, random.random(10), np.zeros(20))
+
+
+def test_what_a_condition_excludes_need_not_be_there() -> None:
+    for _ in range(4):
+        places = random.integers(-5, 7, 9).astype("i4")
+        guarded.check(9, places, random.random(7), np.zeros(9), random.random(9))
+
+
+def test_libraries_say_that_a_subscript_is_wrong(tmp_path: Path) -> None:
+    ell.save(tmp_path / "ell.so")
+    function = ctypes.CDLL(str(tmp_path / "ell.so")).ell
+    arguments = ell_arguments()
+    passed: list[Any] = []
+    for each in arguments:
+        if isinstance(each, np.ndarray):
+            passed.append(ctypes.c_void_p(each.ctypes.data))
+            passed += [ctypes.c_int64(extent) for extent in each.shape]
+        else:
+            passed.append(ctypes.c_int64(each))
+    assert function(*passed) == Status.OK
+    arguments[3][8, 4] = 11
+    assert function(*passed) == Status.WRONG_SUBSCRIPT
+    arguments[3][8, 4] = 0
+    assert function(*passed) == Status.OK
+
+
+C = """
+void f(int n, int I[n], double A[n], double y[n]) {
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    y[i] = I[i] < 0 ? 7.0 : A[I[i]];
+    if (I[i] > 0 && A[I[i] - 1] > 0.5) y[i] += A[I[i] - 1];
+  }
+#pragma endscop
+}
+"""
+
+
+def test_c_files(tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(C)
+    kernel = loopwright.load(path)["f"].compile()
+    places = np.array([3, -9, 0, 2, 1, -1], "i4")
+    A, y = random.random(6), np.zeros(6)
+    kernel(6, places, A, y)
+    expected = np.array([7.0 if k < 0 else A[k] for k in places])
+    for i, k in enumerate(places):
+        if k > 0 and A[k - 1] > 0.5:
+            expected[i] += A[k - 1]
+    np.testing.assert_array_equal(y, expected)
+
+
+def test_arrays_that_are_written_are_refused() -> None:
+    text = """
+func.func @f(%n: index, %I: memref<?xindex>, %A: memref<?xf64>) {
+  affine.for %i = 0 to %n {
+    %k = affine.load %I[%i] : memref<?xindex>
+    %v = memref.load %A[%k] : memref<?xf64>
+    affine.store %v, %A[%i] : memref<?xf64>
+  }
+  return
+}
+"""
+    with pytest.raises(SourceError, match="of an array that the function writes"):
+        _ = loopwright.load(text)["f"].scop

@@ -1,0 +1,84 @@
+"""What objects look like in notebooks: escaped, whole, and of limited size."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+
+import loopwright
+from loopwright import f64
+from loopwright.kernels.catalogue import catalogue
+from loopwright.passes.search.result import PathStep, Result
+from loopwright.support.markup import MOST_ROWS, Markup, block, element, notebook, table
+
+
+class Tags(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open.append(tag)
+        self.seen.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@loopwright.kernel
+def double(A: f64["N"]) -> None:  # noqa: N803, F821, UP037
+    for i in range(len(A)):
+        A[i] *= 2.0
+
+
+def test_a_python_kernel_shows_its_text() -> None:
+    text = double._repr_html_()  # pyright: ignore[reportPrivateUsage]
+    assert "Kernel double" in text and "func.func @double" in text
+    assert "pre" in Tags(text).seen
+
+
+def test_a_large_program_is_cut() -> None:
+    entry = catalogue()["polybench/deriche"]
+    function = loopwright.load("polybench/deriche")["deriche"]
+    sizes = entry.parameter_values("MINI")
+    schedule = function.default_schedule(sizes, threads=1)
+    for shown in (function, function.dependences, schedule):
+        text = shown._repr_html_()  # pyright: ignore[reportPrivateUsage]
+        Tags(text)
+        assert len(text) < 20_000
+    count = len(list(function.dependences))
+    assert count > MOST_ROWS
+    text = function.dependences._repr_html_()  # pyright: ignore[reportPrivateUsage]
+    assert f"... {count - MOST_ROWS} more" in text
+
+
+def test_a_result_shows_its_path() -> None:
+    schedule = loopwright.load("polybench/atax")["atax"].schedule()
+    path = (PathStep("as written", 1.0, None), PathStep("<b>", 2.0, 3.0))
+    result = Result(schedule, 2.0, 3.0, None, path, 5, 5, 1, 0.1, "done")
+    text = result._repr_html_()  # pyright: ignore[reportPrivateUsage]
+    assert "3.00 times as fast" in text and "&lt;b&gt;" in text
+    assert "b" not in Tags(text).seen
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        (element("p", "a < b", Markup("<br>")), "<p>a &lt; b<br></p>"),
+        (element("a", "x", href='"&', data_n=1.25), '<a href="&quot;&amp;" data-n="1.25">x</a>'),
+        (element("input", hidden=True, value=None, class_="c"), '<input hidden class="c">'),
+        (block("one\ntwo\nthree", 2), "<pre>one\ntwo\n... 1 more lines</pre>"),
+        (block("abcdef", columns=3), "<pre>abc ...</pre>"),
+    ],
+)
+def test_markup(markup: str, expected: str) -> None:
+    assert markup == expected
+
+
+def test_tables_and_titles_are_escaped() -> None:
+    text = notebook("<x>", table([["a"], ["<y>"]]))
+    assert "&lt;x&gt;" in text and "&lt;y&gt;" in text

@@ -1,0 +1,113 @@
+"""Sections with numbers: times, roofline, the steps of a tuned schedule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.machines import make_machine
+from support.runtime_programs import GEMM
+
+import loopwright
+from loopwright.cli import main
+from loopwright.passes.search.result import PathStep
+from loopwright.reports import roofline, search_path, times, tuned_path
+from loopwright.reports.subject import Measured, Subject
+from loopwright.runtime.choosing.database import Question, Tuned, TuningDatabase
+
+SIZES = {"ni": 8, "nj": 8, "nk": 8}
+
+
+def subject() -> Subject:
+    function = loopwright.load(GEMM)["gemm"]
+    sizes = {size.name: 8 for size in function.scop.sizes}
+    return Subject("gemm", GEMM, function, function.schedule(), "as written", sizes, 1)
+
+
+MEASURED = (
+    Measured("as written", 1, (4e-3, 2e-3, 3e-3, 5e-3)),
+    Measured("default", 2, (1e-4,)),
+    Measured("numpy", 1, (2e-4,), is_ours=False),
+    Measured("torch", 1, note="its process has ended"),
+    Measured("mine", 1, (1e-3,), note="computes other values"),
+)
+
+
+def test_times_have_medians_quartiles_and_reasons() -> None:
+    body = times.section(replace(subject(), measured=MEASURED)).body
+    assert "<td>as written</td>" in body
+    cells = '<td class="number">3.5 ms</td><td class="number">2.75 ms to 4.25 ms</td>'
+    assert cells in body
+    assert '<td class="number">35.00x</td>' in body
+    assert body.count('class="ours"') == 3 + 1 and body.count('class="peer"') == 1 + 1
+    assert "torch: its process has ended" in body
+    assert '<p class="bad">mine: computes other values</p>' in body
+
+
+def test_without_times_there_is_a_reason() -> None:
+    body = times.section(replace(subject(), unmeasured="--no-runs")).body
+    assert body == '<p class="missing">--no-runs</p>'
+
+
+def test_the_roofline_has_every_level_and_variant() -> None:
+    found = replace(subject(), measured=MEASURED, machine=make_machine())
+    body = roofline.section(found).body
+    for level in ("L1 400 GB/s", "L2 200 GB/s", "L3 100 GB/s", "DRAM 50 GB/s", "peak 100"):
+        assert level in body
+    assert body.count('class="point"') == 3 + 1 and body.count('class="peer"') == 1 + 1
+    assert body.count('class="point expected"') == 1 + 1
+    # 2 * 8^3 operations; 8^2 elements of three arrays are read, and those of one written.
+    assert "1,024 operations, 2,048 bytes at least: 0.5 operations per byte" in body
+
+
+def test_the_path_has_what_is_known() -> None:
+    path = (PathStep("as written", 1.0, 1.0), PathStep("tile{loops=i}", 2.5, None))
+    tuned = subject().function.schedule("tile{loops=i sizes=4}")
+    body = search_path.section(replace(subject(), tuned=tuned, path=path)).body
+    assert "<td>tile{loops=i}</td><td>2.50x</td><td>-</td>" in body
+    assert body.count("<circle") == 3
+
+
+class Evaluator:
+    """Speed-ups without a run: the second schedule fails."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        pass
+
+    def __enter__(self) -> Evaluator:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def measure(self, *_: object) -> list[float]:
+        return [1.0, 0.0]
+
+
+def test_a_tuned_schedule_is_found_and_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LOOPWRIGHT_TUNING", str(tmp_path / "tuning.sqlite"))
+    monkeypatch.setattr(tuned_path, "RunningEvaluator", Evaluator)
+    file, page = tmp_path / "gemm.mlir", tmp_path / "gemm.html"
+    file.write_text(GEMM)
+    function = loopwright.load(file)["gemm"]
+    sizes = {size.name: 8 for size in function.scop.sizes}
+    question = Question.of(
+        function.function, sizes, loopwright.Target.host(), threads=1, fast_math=False
+    )
+    database = TuningDatabase(tmp_path / "tuning.sqlite")
+    database.put(question, Tuned("interchange{loops=k,j}", 1e-6, 2.0))
+    options = [f"--set={name}=8" for name in ("ni", "nj", "nk")]
+    command = ["report", str(file), *options, "--threads", "1", "--seconds", "0.01"]
+    assert main([*command, "-p", "tile{loops=i sizes=4}", "-o", str(page)]) == 0
+    assert capsys.readouterr().out.startswith(f"{page}: ")
+    text = page.read_text()
+    for name in ("as written", "default", "tuned", "this schedule"):
+        assert f"<td>{name}</td>" in text
+    assert "computes other values" not in text
+    rows = text[text.index('<section id="search"') :]
+    rows = rows[rows.index("<td>as written</td>") : rows.index("</section>")]
+    assert rows.count("<td>1.00x</td>") == 2  # predicted and measured
+    assert rows.endswith("<td>-</td></tr></tbody></table></div>")
