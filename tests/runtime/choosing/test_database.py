@@ -297,11 +297,12 @@ def test_a_default_schedule_that_labels_do_not_cover_stays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     original = Schedule.original(load(SCALE)["scale"].scop)
-    default = original.apply_all(parse_pipeline("split{loops=i at=9}"))
-    monkeypatch.setattr(auto, "find_model", lambda name: _Hopeful(default, 9.0))
+    split = original.apply_all(parse_pipeline("split{loops=i at=9}"))
     sizes = {"n": 4_000_000, "A_dim0": 4_000_000}
-    assert modelled_schedule(original, sizes, 2, "hopeful", lambda: default) is default
-    assert modelled_schedule(original, sizes, 2, "hopeful", lambda: original) is not original
+    for default in (split, original):
+        monkeypatch.setattr(auto, "find_model", lambda _, each=default: _Hopeful(each, 9.0))
+        found = modelled_schedule(original, sizes, 2, "hopeful", lambda each=default: each)
+        assert (found is default) == (default is split)
 
 
 @pytest.mark.parametrize(("gain", "is_taken"), [(0.99 * GAIN, False), (1.01 * GAIN, True)])
