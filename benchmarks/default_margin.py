@@ -48,7 +48,7 @@ CONTRACTIONS = 5
 
 SLOWER = 0.95
 COLUMNS = ("margin", "taken", "geometric mean", "least", "slower than 0.95")
-TITLE = "The margin of the learned model in the default schedule"
+TITLE = "Margin of the learned model in the default schedule"
 TEXT = (
     "Random programs that the model has not learned from, one thread: the schedule of which the "
     "least convinced member of `ensemble` expects at least the margin over the analytical choice; "

@@ -22,12 +22,19 @@ class Gathers:
     def base(self, node: ast.Subscript) -> View | None:
         """The array, where each dimension has one subscript, and one of them depends on data."""
         written = _subscripts(node)
-        if not any(self._is_data(each) for each in written):
+        whole = len(written) == 1 and self._is_array(written[0])
+        if not whole and not any(self._is_data(each) for each in written):
             return None
         base = self.expressions.view(node.value)
         if base is None or len(written) != base.rank:
             return None
         return base
+
+    def _is_array(self, node: ast.expr) -> bool:
+        """Whether a subscript is an array of numbers, and no mask: `x[J]`."""
+        if isinstance(node, ast.Slice | ast.Compare | ast.BoolOp | ast.UnaryOp):
+            return False
+        return bool(self.expressions.shape(node))
 
     def _is_data(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Slice) or self.expressions.shape(node):

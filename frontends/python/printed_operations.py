@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation, SSAValue
 
 BINARY = {
     "arith.addf": "+",
@@ -68,6 +69,16 @@ FIRST_UNSIGNED, SIGNED_TO_UNSIGNED = 6, 4
 INTEGER_PREDICATES = {0: "==", 1: "!=", 2: "<", 3: "<=", 4: ">", 5: ">="}
 
 
+LOGICAL = {"arith.andi": "and", "arith.ori": "or", "arith.xori": "not"}
+"""Operations on truth values."""
+
+
+def is_true(value: SSAValue) -> bool:
+    """Whether a value is the constant that is true."""
+    constant = value.owner.value if isinstance(value.owner, arith.ConstantOp) else None
+    return isinstance(constant, IntegerAttr) and constant.value.data != 0
+
+
 def bare(text: str) -> str:
     """An expression without the parentheses around it."""
     if not text.startswith("("):
@@ -84,4 +95,4 @@ def takes_unsigned(operation: Operation) -> bool:
     """Whether an operation reads its operands as unsigned numbers."""
     if isinstance(operation, arith.CmpiOp):
         return operation.predicate.value.data >= FIRST_UNSIGNED
-    return operation.name in (*EXTENSIONS, *UNSIGNED_OPERATIONS)
+    return operation.name in (*EXTENSIONS, *UNSIGNED_OPERATIONS, "arith.index_castui")

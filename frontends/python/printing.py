@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.dialects import arith, func, memref
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType, i1
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -22,6 +22,7 @@ from ...dialects import affine
 from ...dialects.errors import SourceError
 from ...dialects.locations import name_of
 from ...passes.polyhedral.affine_text import to_text
+from ...passes.polyhedral.gathers import depends_on_data
 from ...passes.polyhedral.identifiers import ArgumentNames
 from ...passes.polyhedral.linear_terms import linear_terms
 from ...passes.polyhedral.memrefs import as_memref
@@ -40,9 +41,11 @@ from .printed_operations import (
     FIRST_UNSIGNED,
     FLOAT_PREDICATES,
     INTEGER_PREDICATES,
+    LOGICAL,
     SIGNED_TO_UNSIGNED,
     UNSIGNED_OPERATIONS,
     bare,
+    is_true,
     takes_unsigned,
 )
 
@@ -109,6 +112,8 @@ class _Printer:
         return self.names[value]
 
     def _element(self, value: SSAValue, kind: Attribute) -> str:
+        if kind == i1:
+            raise SourceError.at(self.function, "arguments of type i1 are not printed as Python")
         text = str(kind)
         return text.replace("i", "u") if value in self.unsigned else text
 
@@ -198,8 +203,9 @@ class _Printer:
             if operation.name == "func.return" and operation.operands:
                 self._line(f"return {', '.join(self._results(operation.operands))}")
         elif operation.results and not self._is_inlined(operation):
-            text = self._expression(operation)
-            self._line(f"{self._name(operation.results[0])} = {bare(text)}")
+            text = bare(self._expression(operation))
+            text = f"1 if {text} else 0" if operation.results[0].type == i1 else text
+            self._line(f"{self._name(operation.results[0])} = {text}")
 
     def _results(self, values: Sequence[SSAValue]) -> Iterator[str]:
         attributes = self.function.res_attrs
@@ -311,11 +317,11 @@ class _Printer:
 
     def _is_inlined(self, operation: Operation) -> bool:
         """Whether the value is written where it is used: once, with no store in between."""
-        if isinstance(operation, arith.ConstantOp) or operation.name == "arith.index_cast":
+        if isinstance(operation, arith.ConstantOp):
             return True
-        if isinstance(operation.results[0].type, IndexType) or operation.name.startswith(
-            ("arith.cmp", "affine.apply")
-        ):
+        result = operation.results[0]
+        is_index = isinstance(result.type, IndexType) or operation.name == "arith.index_cast"
+        if is_index and not depends_on_data(result):
             return True
         uses = list(operation.results[0].uses)
         if len(uses) != 1 or uses[0].operation.parent is not operation.parent:
@@ -331,11 +337,11 @@ class _Printer:
     def _value(self, value: SSAValue) -> str:
         if value in self.unsigned and as_memref(value) is None:
             return f"loopwright.{value.type}({self._name(value)})"
-        if value in self.names or not isinstance(value.owner, Operation):
-            return self._name(value)
-        if self._is_inlined(value.owner):
+        is_new = value not in self.names
+        if is_new and isinstance(value.owner, Operation) and self._is_inlined(value.owner):
             return self._expression(value.owner)
-        return self._name(value)
+        name = self._name(value)
+        return f"({name} != 0)" if value.type == i1 else name
 
     def _expression(self, operation: Operation) -> str:
         name = operation.name
@@ -352,11 +358,22 @@ class _Printer:
             if operation.memref in self.unsigned and not self._is_unsigned(operation.results[0]):
                 return f"loopwright.{operation.results[0].type}({place})"
             return place
+        if isinstance(operation, memref.LoadOp):
+            inner = ", ".join(bare(self._value(each)) for each in operation.indices)
+            return f"{self._name(operation.memref)}[{inner or '()'}]"
         if isinstance(operation, affine.ApplyOp):
             map_ = operation.map.data
             dims, symbols = self._operands(map_.num_dims, operation.operands)
             return f"({self._affine(map_.results[0], dims, symbols)})"
         values = [self._value(each) for each in operation.operands]
+        if operation.results[0].type == i1 and name in LOGICAL:
+            if name == "arith.xori":
+                if not is_true(operation.operands[1]):
+                    raise SourceError.at(operation, "'arith.xori' is not printed as Python")
+                return f"(not {values[0]})"
+            return f"({values[0]} {LOGICAL[name]} {values[1]})"
+        if operation.operands and operation.operands[0].type == i1 and name in CASTS:
+            values = [f"(1 if {bare(values[0])} else 0)"]
         if name in BINARY:
             return f"({values[0]} {BINARY[name]} {values[1]})"
         if name in CALLS:
@@ -365,6 +382,8 @@ class _Printer:
             kind = operation.results[0].type
             text = UNSIGNED_OPERATIONS[name].format(*self._as_unsigned(operation))
             return f"loopwright.{kind}({bare(text)})"
+        if name == "arith.index_castui":
+            return self._as_unsigned(operation)[0]
         if name in EXTENSIONS:
             (value,) = self._as_unsigned(operation)
             return f"loopwright.{operation.results[0].type}({value})"
@@ -392,9 +411,9 @@ class _Printer:
                 values = self._as_unsigned(operation)
             predicate = table.get(number)
             if predicate is not None:
-                return f"{values[0]} {predicate} {values[1]}"
+                return f"({values[0]} {predicate} {values[1]})"
         if name == "arith.select":
-            return f"({values[1]} if {values[0]} else {values[2]})"
+            return f"({values[1]} if {bare(values[0])} else {values[2]})"
         raise SourceError.at(operation, f"'{name}' is not printed as Python")
 
     def _as_unsigned(self, operation: Operation) -> list[str]:

@@ -42,6 +42,8 @@ class Shapes:
             return view.extents
         if node in self.computed:
             return ()
+        if isinstance(node, ast.Subscript):
+            return self.of(node.slice)  # x[J] has the shape of J
         if isinstance(node, ast.BinOp):
             return self.joined([node.left, node.right], node)
         if isinstance(node, ast.UnaryOp):

@@ -22,8 +22,8 @@ from ..transformations.split import Split
 from ..transformations.strip_mine import StripMine
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
+from .contraction import is_contiguous
 from .steps import added_statements, attempt
-from .tensor_contraction import is_contiguous
 
 PROFITABLE = 1_000_000
 """Statement instances of updates below which blocks are not worth their edges."""

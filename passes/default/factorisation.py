@@ -31,8 +31,8 @@ from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.unroll_and_jam import UnrollAndJam
 from ..transformations.vectorize import Vectorize
+from .contraction import is_contiguous, selects
 from .steps import attempt
-from .tensor_contraction import is_contiguous, selects
 
 PROFITABLE = 100_000
 """Statement instances below which blocks are not worth their edges."""

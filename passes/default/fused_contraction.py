@@ -31,7 +31,8 @@ from ..transformations.distribute import Distribute
 from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
-from .tensor_contraction import BlockSteps, Contraction, ContractionPlan, recognise, tile_of
+from .contraction import BlockSteps, Contraction, recognise, tile_of
+from .tensor_contraction import ContractionPlan
 
 SHORT_SUM = 4
 """Loops over so few terms are fully unrolled."""

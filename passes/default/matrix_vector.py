@@ -78,12 +78,17 @@ def without_single_iterations(
 
 
 def streams_rows(
-    schedule: Schedule, around: tuple[Loop, ...], nest: Loop, context: SchedulingContext
+    schedule: Schedule,
+    around: tuple[Loop, ...],
+    nest: Loop,
+    context: SchedulingContext,
+    *,
+    shared: bool = True,
 ) -> bool:
     """Whether some statement walks along rows of a matrix, the next row in the outer loop.
 
-    There must be two loops around it and at most two around any, enough rows, and in each something
-    that is used for all of them.
+    There must be two loops around it and at most two around any, enough rows, and if `shared`, in
+    each something that is used for all of them.
     """
     statistics = context.statistics(schedule.scop)
     found = False
@@ -104,8 +109,8 @@ def streams_rows(
                 for access in statement.statement.accesses
             ]
             rows = any(abs(outer) > 1 and inner == 1 for outer, inner in strides)
-            shared = any(outer == 0 and inner == 1 for outer, inner in strides)
-            found = found or (rows and shared)
+            is_shared = any(outer == 0 and inner == 1 for outer, inner in strides)
+            found = found or (rows and (is_shared or not shared))
     return found
 
 

@@ -30,10 +30,10 @@ from ..transformations.strip_mine import StripMine
 from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
+from .contraction import is_contiguous, selects
 from .operand_tiles import bounds
 from .semiring_product import ProductLoops, in_register_tiles, product_tile
 from .steps import Steps, added_statements
-from .tensor_contraction import is_contiguous, selects
 
 PROFITABLE = 6_000_000
 """Statement instances below which blocks are not worth their edges."""

@@ -23,8 +23,9 @@ from ..transformations.parallel import Parallel
 from ..transformations.reorder import Reorder
 from ..transformations.tile import Tile
 from ..transformations.vectorize import Vectorize
+from .contraction import recognise, selects
 from .steps import Steps
-from .tensor_contraction import ContractionPlan, recognise, selects
+from .tensor_contraction import ContractionPlan
 
 COPIES_OF_L2 = 0.0625
 """The part of the second-level cache that the copies of some iterations may fill."""

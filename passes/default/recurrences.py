@@ -28,6 +28,12 @@ ENOUGH = 16
 COLUMNS = 64
 """Columns whose recurrences run together: some cache lines of every row."""
 
+MOST_VECTORS = 8
+"""Vectors of sums side by side that stay in registers while a strip of columns is summed up."""
+
+OTHER_REGISTERS = 4
+"""Vector registers that are needed besides those of such sums."""
+
 
 def recurrences(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
     """Runs several recurrences at once; threads take some of them.
@@ -36,7 +42,7 @@ def recurrences(schedule: Schedule, nest: Tree, context: SchedulingContext) -> S
       for j:                              for j:
         y[i, j] = f(y[i, j - 1])            for i in strip: y[i, j] = f(y[i, j - 1])
 
-    for j:                              parallel for strips of 64 columns j:
+    for j:                              parallel for strips of columns j:
       for i:                              for i:
         y[i, j] = f(y[i - 1, j])            vector j in strip: y[i, j] = f(y[i - 1, j])
     """
@@ -53,7 +59,8 @@ def recurrences(schedule: Schedule, nest: Tree, context: SchedulingContext) -> S
         case (rows, 0) if (rows and not schedule.reassociate) or _is_more_than_sums(schedule, nest):
             return _along_rows(schedule, nest, context, is_parallel=is_parallel)
         case (0, columns) if columns:
-            return _along_columns(schedule, nest, is_parallel=is_parallel)
+            width = _columns(schedule, nest, context)
+            return _along_columns(schedule, nest, width, is_parallel=is_parallel)
         case _:
             return None
 
@@ -107,9 +114,26 @@ def _along_rows(
         return None
 
 
-def _along_columns(schedule: Schedule, nest: Loop, *, is_parallel: bool) -> Schedule | None:
+def _columns(schedule: Schedule, nest: Loop, context: SchedulingContext) -> int:
+    """Columns that run together: so many that what is summed up along them stays in registers."""
+    statistics = context.statistics(schedule.scop)
+    sums: dict[str, int] = {}
+    for leaf, around in leaves(nest, ()):
+        statement = statistics.statements[leaf.statement]
+        if len(around) > 1 and statement.rewrites(around, around[1]):
+            for write in statement.statement.writes:
+                sums[write.array.name] = schedule.target.lanes(write.array.element_type)
+    if not sums:
+        return COLUMNS
+    vectors = (schedule.target.vector_registers - OTHER_REGISTERS) // len(sums)
+    return max(1, min(MOST_VECTORS, vectors)) * max(sums.values())
+
+
+def _along_columns(
+    schedule: Schedule, nest: Loop, width: int, *, is_parallel: bool
+) -> Schedule | None:
     first = next(iter(nest.schedule))
-    strip = StripMine((f"{first}.{nest.name}",), COLUMNS)
+    strip = StripMine((f"{first}.{nest.name}",), width)
     try:
         (strips,) = strip.resolve(schedule).new_loops(schedule)
         result = schedule.apply(strip)

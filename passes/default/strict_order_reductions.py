@@ -1,4 +1,4 @@
-"""Strategy: matrix-vector products with strict-order reductions."""
+"""Strategy: sums along rows in strict order, as in matrix-vector products and normalisations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import AnyFloat
 
+from ..estimate.elementary_functions import elementary_cycles
 from ..estimate.parallel_profitability import LEAST_INSTANCES
+from ..estimate.program_statistics import subscript_steps
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, leaves, loops_around
 from ..schedules.errors import TransformationError
@@ -40,7 +42,7 @@ def strict_order_reductions(
     if not isinstance(nest, Loop) or schedule.reassociate:
         return None
     schedule, around, nest = without_single_iterations(schedule, nest, context)
-    if not streams_rows(schedule, around, nest, context):
+    if not streams_rows(schedule, around, nest, context, shared=False):
         return None
     sums = row_sums(schedule, around, nest, context)
     lanes = lanes_of(schedule, around, nest, context)
@@ -76,11 +78,14 @@ def row_sums(
         if not isinstance(accumulation.store.array.element_type, AnyFloat):
             continue
         statement = statistics.statements[leaf.statement]
-        directions = [statement.direction(loops, loop) for loop in inner]
-        if [d and statement.stride(accumulation.store, d, statistics) for d in directions] == [
-            1,
-            0,
-        ]:
+        across, along = (statement.direction(loops, loop) for loop in inner)
+        if across is None or along is None or any(subscript_steps(accumulation.store, along)):
+            continue
+        # Those of local arrays, which are scalars as the program is, get lanes with their loops.
+        is_next = subscript_steps(accumulation.store, across)[-1:] == [1]
+        if (accumulation.store.array.is_local and is_next) or (
+            statement.stride(accumulation.store, across, statistics) == 1
+        ):
             found.add(leaf.statement)
     return frozenset(found)
 
@@ -139,9 +144,15 @@ def in_lanes(schedule: Schedule, name: str, rows: str, lanes: int) -> Schedule:
 
 
 def _along_rows(schedule: Schedule, name: str, rows: str, lanes: int) -> Schedule:
-    """Vectors along each row, for all rows of a strip; raises TransformationError."""
+    """Vectors along each row, for all rows of a strip at once unless they call functions.
+
+    Raises TransformationError.
+    """
     row, last = f"{name}.{rows}", loops_around(schedule.tree, name)[-1]
     if last.name == rows:
         return attempt(schedule, Vectorize((row,), lanes)) or schedule
     term = f"{name}.{last.name}"
+    body = schedule.scop.statement(name).body
+    if any(elementary_cycles(operation, schedule.target, lanes) for operation in body):
+        return schedule.apply(Vectorize((term,), lanes))
     return schedule.apply_all([Interchange((term, row)), Unroll((row,)), Vectorize((term,), lanes)])

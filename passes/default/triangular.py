@@ -30,8 +30,9 @@ from ..transformations.pack import read_number
 from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
+from .contraction import is_contiguous, selects
 from .steps import Steps
-from .tensor_contraction import PANEL_OF_L1, is_contiguous, selects
+from .tensor_contraction import PANEL_OF_L1
 
 PROFITABLE = 500_000
 """Statement instances below which tiles are not worth their edges."""

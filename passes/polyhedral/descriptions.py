@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import islpy as isl
 
 from .affine_text import to_readable_text
+from .gathers import describe_gathers
 from .schedule_tree import Leaf, Loop, Sequence, Tree, statements
 from .scop import Access, Scop, Statement
 
@@ -23,11 +24,12 @@ def describe_statement(scop: Scop, name: str) -> str:
     """`S0(i, j): C[i, j] from C[i, j], A[i, k]`: what it writes, and from what."""
     statement = scop.statement(name)
     written, read = (
-        ", ".join(dict.fromkeys(describe_access(scop, statement, access) for access in accesses))
+        dict.fromkeys(describe_access(scop, statement, access) for access in accesses)
         for accesses in (statement.writes, statement.reads)
     )
-    source = f" from {read}" if read else ""
-    return f"{name}({', '.join(statement.loops)}): {written}{source}"
+    sources = ", ".join([*read, *describe_gathers(scop, statement)])
+    source = f" from {sources}" if sources else ""
+    return f"{name}({', '.join(statement.loops)}): {', '.join(written)}{source}"
 
 
 def describe_loop(scop: Scop, loop: Loop) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 
 from .counting import fix_parameters
+from .gathers import gathered_arguments
 from .isl_context import bounded_for
 from .scop import Array, Scop
 from .size_assumptions import equal_sizes
@@ -54,8 +55,11 @@ def _equal(
 def _needed(scop: Scop, array: Array, dimension: int, sizes: Mapping[str, int]) -> int | None:
     """The extent that all accesses need; None when they are not bounded by the known sizes.
 
-    Without any access, nothing is known of an extent by which the program goes.
+    Without any access, nothing is known of an extent by which the program goes; nor where the
+    subscripts depend on data.
     """
+    if array.argument in gathered_arguments(scop):
+        return None
     accesses = [a for s in scop.statements for a in s.accesses if a.array is array]
     if not accesses and array.shape[dimension] in [p.name for p in scop.parameters]:
         return None

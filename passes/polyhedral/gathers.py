@@ -17,21 +17,27 @@ from xdsl.dialects.affine import ForOp
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from .scop import Scop
+from .scop import Scop, Statement
 
 
-def gathers(scop: Scop) -> Iterator[memref.LoadOp]:
-    """All gathers of a program."""
-    for statement in scop.statements:
-        for operation in statement.body:
-            if isinstance(operation, memref.LoadOp):
-                yield operation
+def gathered_arrays(statement: Statement) -> Iterator[BlockArgument]:
+    """The arguments that gathers of a statement read."""
+    for operation in statement.body:
+        if isinstance(operation, memref.LoadOp) and isinstance(operation.memref, BlockArgument):
+            yield operation.memref
 
 
 def gathered_arguments(scop: Scop) -> frozenset[int]:
     """The positions of the arguments that gathers read."""
-    arrays = (operation.memref for operation in gathers(scop))
-    return frozenset(each.index for each in arrays if isinstance(each, BlockArgument))
+    return frozenset(
+        each.index for statement in scop.statements for each in gathered_arrays(statement)
+    )
+
+
+def describe_gathers(scop: Scop, statement: Statement) -> list[str]:
+    """`x[*]` for each array that gathers of a statement read."""
+    names = {array.value: array.name for array in scop.arrays}
+    return [f"{names[each]}[*]" for each in dict.fromkeys(gathered_arrays(statement))]
 
 
 def depends_on_data(value: SSAValue) -> bool:

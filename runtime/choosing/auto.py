@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from ...costmodel.find import AUTO_MODEL, find_model
+from ...costmodel.label_coverage import rare_steps
 from ...dialects.errors import SourceError
 from ...passes.default.default_schedule import default_schedule, is_profitable
 from ...passes.estimate.scheduling_context import SchedulingContext
@@ -70,11 +71,12 @@ def modelled_schedule(
 ) -> Schedule:
     """What a beam search with a model, if any, finds clearly better than the default.
 
-    `choose` gives that, by default the analytical choice.
+    `choose` gives that, by default the analytical choice. It also stays where it has steps that
+    the model has hardly seen.
     """
     default = (choose or partial(_analytical, original, sizes, threads))()
     context = SchedulingContext(sizes, threads)
-    if model is None or not is_profitable(original, context):
+    if model is None or rare_steps(default) or not is_profitable(original, context):
         return default
     task = Task(original, context, find_model(model), budget=SECONDS)
     return unanimous_choice(explored(BeamSearch(BEAM), task), default, GAIN)

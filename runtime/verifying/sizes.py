@@ -11,6 +11,7 @@ from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.scop import Scop
 
 # Smaller and larger than the usual tiles and unroll factors, multiples of them and not.
+_EXTENT = 8
 _EQUAL_SIZES = (3, 2, 1, 5, 4, 7, 9, 12, 17, 33, 0)
 
 
@@ -30,6 +31,9 @@ def candidates(
         choices = [dict[str, int]()]
     for choice in choices:
         sizes = infer_extents(second, infer_extents(first, choice))
+        every = (each.name for scop in (first, second) for each in scop.sizes)
+        # Of arrays whose subscripts depend on data, which may be any.
+        sizes = dict.fromkeys(every, _EXTENT) | sizes
         if sizes not in seen and _is_allowed(sizes, assumed):
             seen.append(sizes)
             yield sizes

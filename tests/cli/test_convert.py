@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import loopwright
@@ -132,3 +133,39 @@ def test_mistakes_in_a_file(
     path.write_text(text)
     assert main(["convert", str(path), "--to", "mlir"]) == 1
     assert message in capsys.readouterr().err
+
+
+CHANGED = """
+func.func @f(%n: index, %A: memref<?xf64>, %B: memref<?xf64>, %J: memref<?xi64>) {
+  %two = arith.constant 2.0 : f64
+  %none = arith.constant 0 : i64
+  affine.for %i = 0 to %n {
+    %a = affine.load %A[%i] : memref<?xf64>
+    %c = arith.cmpf ogt, %a, %two : f64
+    %k = affine.load %J[%i] : memref<?xi64>
+    %q = arith.index_cast %k : i64 to index
+    affine.store %two, %A[%i] : memref<?xf64>
+    affine.store %none, %J[%i] : memref<?xi64>
+    %b = memref.load %B[%q] : memref<?xf64>
+    %r = arith.select %c, %b, %two : f64
+    affine.store %r, %A[%i] : memref<?xf64>
+    %s = arith.select %c, %two, %b : f64
+    affine.store %s, %A[%n] : memref<?xf64>
+  }
+  return
+}
+"""
+
+
+def test_values_are_those_before_later_stores(tmp_path: Path) -> None:
+    source = tmp_path / "changed.mlir"
+    source.write_text(CHANGED)
+    results: list[list[list[float]]] = []
+    for path in (source, convert(source, "python"), convert(source, "c")):
+        arrays = [np.array([1.0, 3.0, 5.0, 0.0]), np.array([7.0, 8.0, 9.0]), np.array([2, 1, 0])]
+        function = loopwright.load(path)["f"]
+        extents = [4, 3, 3] if len(function.signature.arguments) > 4 else []
+        values = [x for pair in zip(extents, arrays, strict=False) for x in pair] or arrays
+        function.compile()(3, *values)
+        results.append([each.tolist() for each in arrays])
+    assert results[0] == results[1] == results[2] == [[2, 8, 7, 2], [7, 8, 9], [0, 0, 0]]

@@ -254,3 +254,12 @@ def test_a_certificate_is_written_and_accepted(tmp_path: Path) -> None:
     assert subprocess.run(check).returncode == 0
     file.write_text(file.read_text().replace("max [0]", "max [1]"))
     assert subprocess.run(check).returncode == 1
+
+
+def test_the_default_schedule_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    question = ("schedule", "polybench/mvt", "--size", "SMALL", "-t", "1")
+    assert main([*question, "-p", "default", "--explain"]) == 0
+    *_, how = capsys.readouterr().out.partition("how it was chosen:")
+    assert "by the analytical estimate, of" in how and "LOOPWRIGHT_MODEL=off" in how
+    assert main([*question, "-p", "rules", "--explain"]) == 1
+    assert "--explain is about the default schedule" in capsys.readouterr().err

@@ -11,8 +11,13 @@ import pytest
 
 import loopwright
 from loopwright import f32, f64, i32, u8
+from loopwright.cli import main
 from loopwright.errors import OutOfBounds, SourceError
 from loopwright.lowering.llvm.entry_points import Status
+from loopwright.passes.polyhedral.descriptions import describe_tree
+from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.polyhedral.gathers import gathered_arrays
+from loopwright.runtime.calling.inputs import InputError, Settings, make_arguments
 
 
 @loopwright.kernel
@@ -84,6 +89,20 @@ def test_kernels_compute_what_python_does() -> None:
     interpolated.check(20, random.random(20) * 8, random.random(10), np.zeros(20))
 
 
+@loopwright.kernel
+def whole(V: f64["n", "m"], J: i32["n", "m"], x: f64["k"], y: f64["n"], places: i32["n"]):
+    y += np.sum(V * x[J], axis=1)
+    z = x[places] * 2
+    z[1:] += x[places[:-1]] + x[places[1:] // 2]
+    return z, x[J].max(), np.where(x[J] > 0.5, x[J], 0.0)
+
+
+def test_arrays_of_subscripts() -> None:
+    rows = random.integers(0, 9, (6, 4)).astype("i4")
+    places = random.integers(0, 9, 6).astype("i4")
+    whole.check(random.random((6, 4)), rows, random.random(9), random.random(6), places)
+
+
 def test_what_a_condition_excludes_need_not_be_there() -> None:
     for _ in range(4):
         places = random.integers(-5, 7, 9).astype("i4")
@@ -134,6 +153,15 @@ def test_c_files(tmp_path: Path) -> None:
     np.testing.assert_array_equal(y, expected)
 
 
+def test_what_is_said_of_gathers() -> None:
+    scop = ell.function.scop
+    assert "y[i] from y[i], V[i, j], J[i, j], x[*]" in describe_tree(scop, scop.tree)
+    sizes = infer_extents(scop, {"n": 9, "m": 5})
+    assert "x_dim0" not in sizes and sizes["J_dim1"] == 5
+    with pytest.raises(InputError, match="--set x_dim0"):
+        make_arguments(scop, ell.function.signature, Settings({"n": "9", "m": "5"}, {}, 0))
+
+
 def test_arrays_that_are_written_are_refused() -> None:
     text = """
 func.func @f(%n: index, %I: memref<?xindex>, %A: memref<?xf64>) {
@@ -147,3 +175,22 @@ func.func @f(%n: index, %I: memref<?xindex>, %A: memref<?xf64>) {
 """
     with pytest.raises(SourceError, match="of an array that the function writes"):
         _ = loopwright.load(text)["f"].scop
+
+
+def test_other_forms_of_gathers(tmp_path: Path) -> None:
+    for language, suffix in (("python", "py"), ("c", "c")):
+        path = tmp_path / f"guarded.{suffix}"
+        source = tmp_path / "guarded.mlir"
+        source.write_text(guarded.mlir)
+        assert main(["convert", str(source), "--to", language, "-o", str(path)]) == 0
+        scop = loopwright.load(path)["guarded"].scop
+        names = {array.value: array.name for array in scop.arrays}
+        for statement in scop.statements:
+            assert {names[each] for each in gathered_arrays(statement)} == {"A"}
+
+
+def test_programs_with_gathers_are_proved(tmp_path: Path) -> None:
+    one = loopwright.load(ell.mlir)
+    other = loopwright.load(ell.mlir.replace("%x", "%table"))
+    assert loopwright.verify(one["ell"], other["ell"]).is_equal
+    ell.compile("interchange{loops=i,j},vectorize{loops=i width=4}", verify=True)(*ell_arguments())

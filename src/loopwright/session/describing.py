@@ -9,6 +9,7 @@ import islpy as isl
 from ..passes.polyhedral.dependences import Dependence
 from ..passes.polyhedral.descriptions import describe_access
 from ..passes.polyhedral.distance import distances
+from ..passes.polyhedral.gathers import describe_gathers
 from ..passes.polyhedral.isl_context import ISL_LOCK
 from ..passes.polyhedral.schedule_tree import loops
 from ..passes.polyhedral.scop import Array, Scop, Statement
@@ -98,6 +99,8 @@ def _statement(scop: Scop, statement: Statement) -> StatementFacts:
 def _elements(scop: Scop, statement: Statement, *, is_write: bool) -> Iterator[str]:
     accesses = statement.writes if is_write else statement.reads
     yield from dict.fromkeys(describe_access(scop, statement, access) for access in accesses)
+    if not is_write:
+        yield from describe_gathers(scop, statement)
 
 
 def _dependence(scop: Scop, dependence: Dependence) -> DependenceFacts:

@@ -88,3 +88,31 @@ def test_deriche_reads_each_row_once_for_both_passes() -> None:
     ]
     assert "interchange{loops=S20.i,S20.j}" in steps
     check_run("polybench/deriche", chosen, "MINI")
+
+
+def test_sums_of_columns_stay_in_registers() -> None:
+    text = """
+    func.func @sums(%n: index, %m: index, %A: memref<?x?xf64>, %s: memref<?xf64>,
+                    %t: memref<?xf64>) {
+      affine.for %a = 0 to %n {
+        affine.for %b = 0 to %m {
+          %0 = affine.load %A[%b, %a] : memref<?x?xf64>
+          %1 = affine.load %s[%a] : memref<?xf64>
+          %2 = arith.addf %1, %0 : f64
+          affine.store %2, %s[%a] : memref<?xf64>
+          %3 = affine.load %t[%a] : memref<?xf64>
+          %4 = arith.maximumf %3, %0 : f64
+          affine.store %4, %t[%a] : memref<?xf64>
+        }
+      }
+      return
+    }
+    """
+    scop = loopwright.load(text)["sums"].scop
+    original = Schedule.original(scop)
+    chosen = recurrences(
+        original, original.tree, SchedulingContext(infer_extents(scop, {"n": 900, "m": 900}), 1)
+    )
+    target = original.target
+    columns = min(8, (target.vector_registers - 4) // 2) * target.lanes(scop.arrays[0].element_type)
+    assert str(chosen).startswith(f"strip-mine{{loops=a size={columns}}}")

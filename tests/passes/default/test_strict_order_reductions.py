@@ -128,3 +128,45 @@ def test_sums_that_keep_their_order_run_in_lanes() -> None:
     assert f"vectorize{{loops=i width={lanes}}}" in str(ordered)
     relaxed = default_schedule(function.scop, sizes, threads=1, reassociate=True)
     assert str(relaxed) == "interchange{loops=j,i,k},unroll-and-jam{loops=i factor=4}"
+
+
+NORMALISED = """
+func.func @normalised(%n: index, %m: index, %A: memref<?x?xTYPE>, %B: memref<?x?xTYPE>) {
+  %zero = arith.constant 0.0 : TYPE
+  affine.for %i = 0 to %n {
+    %sum, %most = affine.for %j = 0 to %m iter_args(%s = %zero, %t = %zero) -> (TYPE, TYPE) {
+      %a = affine.load %A[%i, %j] : memref<?x?xTYPE>
+      %u = arith.addf %s, %a : TYPE
+      %v = arith.maximumf %t, %a : TYPE
+      affine.yield %u, %v : TYPE, TYPE
+    }
+    affine.for %j = 0 to %m {
+      %a = affine.load %A[%i, %j] : memref<?x?xTYPE>
+      %b = arith.subf %a, %most : TYPE
+      %c = arith.addf %b, %sum : TYPE
+      affine.store %c, %B[%i, %j] : memref<?x?xTYPE>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("element", ["f32", "f64"])
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (16, 16), (19, 37)])
+def test_sums_of_normalisations_run_in_lanes(element: str, n: int, m: int) -> None:
+    function = load(NORMALISED.replace("TYPE", element))["normalised"]
+    original = Schedule.original(function.scop)
+    sizes = infer_extents(function.scop, {"n": 900, "m": 900})
+    chosen = strict_order_reductions(original, original.tree, SchedulingContext(sizes, 1))
+    assert chosen is not None
+    assert str(chosen).count("unroll{") == 3  # Two sums, and what uses them for all rows at once.
+    random = np.random.default_rng(n * m)
+    dtype = np.dtype(element.replace("f", "float"))
+    a = random.choice([1.0, 2.0 ** (22 if element == "f32" else 51), -5.0], (n, m)).astype(dtype)
+    sums, b = np.zeros(n, dtype), np.zeros_like(a)
+    for j in range(m):
+        sums += a[:, j]
+    function.compile(chosen)(n, m, a, b)
+    most = np.maximum(a.max(axis=1), 0)
+    np.testing.assert_array_equal(b, (a - most[:, None]) + sums[:, None])

@@ -293,6 +293,18 @@ class _Hopeful:
         return [1.0 if str(each) == self.default else self.gain for each in schedules]
 
 
+def test_a_default_schedule_that_labels_do_not_cover_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    original = Schedule.original(load(SCALE)["scale"].scop)
+    split = original.apply_all(parse_pipeline("split{loops=i at=9}"))
+    sizes = {"n": 4_000_000, "A_dim0": 4_000_000}
+    for default in (split, original):
+        monkeypatch.setattr(auto, "find_model", lambda _, each=default: _Hopeful(each, 9.0))
+        found = modelled_schedule(original, sizes, 2, "hopeful", lambda each=default: each)
+        assert (found is default) == (default is split)
+
+
 @pytest.mark.parametrize(("gain", "is_taken"), [(0.99 * GAIN, False), (1.01 * GAIN, True)])
 def test_a_schedule_that_was_not_run_must_be_clearly_faster(
     gain: float, is_taken: bool, monkeypatch: pytest.MonkeyPatch
