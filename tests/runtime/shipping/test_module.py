@@ -108,6 +108,7 @@ def test_functions_may_have_the_names_of_what_dispatches(tmp_path: Path) -> None
     ("name", "message"),
     [
         ("names_level", "a library names has a function 'names_level' of its own"),
+        ("Place", "a function of a Python module cannot be called 'Place'"),
         ("library", "a function of a Python module cannot be called 'library'"),
     ],
 )
