@@ -103,7 +103,14 @@ class SharedWork:
         try:
             os.link(beside, path)
         except FileExistsError:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            try:
+                found: Any = json.loads(path.read_bytes())
+            except ValueError:
+                found = None
+            if not isinstance(found, dict):
+                raise SharedWorkError(
+                    f"{path} does not say what the work is; name another folder"
+                ) from None
             for name, value in terms.items():
                 if found.get(name) != value:
                     raise SharedWorkError(
@@ -216,6 +223,8 @@ class SharedWork:
         with suppress(FileNotFoundError):
             for path in self._folder_of(first).iterdir():
                 number, _, attempt = path.name.partition(".")
+                if not number.isdecimal():
+                    continue  # network file systems have files of their own (.nfs0000...)
                 if attempt == _DONE:
                     self._finished.add(int(number))
                 else:
