@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from .checked_lines import append_line, sound_lines
 
@@ -111,10 +111,11 @@ class SharedWork:
                 raise SharedWorkError(
                     f"{path} does not say what the work is; name another folder"
                 ) from None
+            known = cast("dict[str, Any]", found)
             for name, value in terms.items():
-                if found.get(name) != value:
+                if known.get(name) != value:
                     raise SharedWorkError(
-                        f"{self._folder} is for other work: {name} is {found.get(name)!r} there, "
+                        f"{self._folder} is for other work: {name} is {known.get(name)!r} there, "
                         f"and {value!r} here; name another folder"
                     ) from None
         finally:
