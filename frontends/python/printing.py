@@ -33,6 +33,7 @@ from ...passes.polyhedral.size_assumptions import (
     is_equality_of_sizes,
 )
 from ...runtime.calling.signature import UNSIGNED
+from .printed_names import MODULE_NAMES, function_name
 from .printed_operations import (
     BINARY,
     CALLS,
@@ -52,7 +53,11 @@ from .printed_operations import (
 
 def print_file(functions: Sequence[func.FuncOp]) -> str:
     """Functions as a Python file; raises SourceError."""
-    text = "".join(f"\n\n{print_python(each)}" for each in functions)
+    names: list[str] = []
+    for each in functions:
+        names.append(function_name(each.sym_name.data, names))
+    printed = map(print_python, functions, names)
+    text = "".join(f"\n\n{each}" for each in printed)
     types = sorted(set(re.findall(r"\bloopwright\.([fiu]\d+)\b", text)))
     text = re.sub(r"\bloopwright\.([fiu]\d+)\b", r"\1", text)
     header = "import math\n\n" if "math." in text else ""
@@ -62,9 +67,9 @@ def print_file(functions: Sequence[func.FuncOp]) -> str:
     return header + text
 
 
-def print_python(function: func.FuncOp) -> str:
+def print_python(function: func.FuncOp, name: str | None = None) -> str:
     """A function of affine loops as a Python function; raises SourceError for other operations."""
-    return _Printer(function).text()
+    return _Printer(function).text(name or function_name(function.sym_name.data, ()))
 
 
 class _Printer:
@@ -74,8 +79,7 @@ class _Printer:
         self.depth = 1
         self.names: dict[SSAValue, str] = {}
         self.stored: set[Operation] = set()
-        self.taken = {"np", "loopwright", "min", "max", "abs", "range", "math"}
-        self.taken |= {f"{kind}{width}" for kind in "fiu" for width in (8, 16, 32, 64)}
+        self.taken = set(MODULE_NAMES)
         self.unsigned: set[SSAValue] = {
             operation.operands[0].owner.operands[0]
             for operation in function.walk()
@@ -88,10 +92,10 @@ class _Printer:
         self.argument_names = ArgumentNames.of(function)
         self.equal = {name: group for group in equal_sizes(function) for name in group}
 
-    def text(self) -> str:
+    def text(self, name: str) -> str:
         block = self.function.body.block
         arguments = [f"{self._name(each)}: {self._annotation(each)}" for each in block.args]
-        head = f"@loopwright.kernel\ndef {self.function.sym_name.data}({', '.join(arguments)}):\n"
+        head = f"@loopwright.kernel\ndef {name}({', '.join(arguments)}):\n"
         self.lines += [f"    assert {each}" for each in self._asserted()]
         self._block(block)
         body = self.lines or ["    pass"]

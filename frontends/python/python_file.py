@@ -55,16 +55,28 @@ def _globals(file: Path) -> dict[str, object]:
         spec.loader.exec_module(module)
     except SourceError:
         raise
-    except Exception as error:
-        trace = error.__traceback__
-        line = 1
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == str(file):
-                line = trace.tb_lineno
-            trace = trace.tb_next
-        message = f"running the file fails: {type(error).__name__}: {error}"
-        raise SourceError(message, Location(str(file), line, 1)) from error
+    except SyntaxError as error:
+        if error.filename != str(file):
+            raise _failure(file, error) from error
+        place = Location(
+            str(file), error.lineno or 1, error.offset or 1, (error.text or "").rstrip("\n")
+        )
+        raise SourceError(f"this is no Python: {error.msg}", place) from error
+    except (Exception, SystemExit) as error:
+        raise _failure(file, error) from error
     finally:
         sys.path.remove(str(file.parent))
         del sys.modules[name]
     return vars(module)
+
+
+def _failure(file: Path, error: BaseException) -> SourceError:
+    """The error at the innermost line of the file that was running."""
+    trace = error.__traceback__
+    line = 1
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(file):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    return SourceError(f"running the file fails: {reason}", Location(str(file), line, 1))

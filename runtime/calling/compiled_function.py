@@ -15,10 +15,10 @@ from typing import Any
 
 from .arguments import Argument, ArrayArgument, IntegerArgument, Key, overlap_of
 from .elements import Element
-from .errors import ArgumentValueError, OutOfMemory
+from .errors import ArgumentValueError, OutOfBounds, OutOfMemory
 from .openmp_runtime import find_runtime, function_addresses
 
-OUT_OF_MEMORY, OUT_OF_BOUNDS, OVERLAP = 1, 2, 3
+OUT_OF_MEMORY, OUT_OF_BOUNDS, OVERLAP, WRONG_SUBSCRIPT = 1, 2, 3, 8
 """The statuses that functions return for arguments that pass all other checks."""
 
 
@@ -149,6 +149,11 @@ class CompiledFunction:
         if status == OUT_OF_MEMORY:
             raise OutOfMemory(
                 f"{self._kernel}: not enough memory for the arrays that the kernel allocates itself"
+            )
+        if status == WRONG_SUBSCRIPT:
+            raise OutOfBounds(
+                f"{self._kernel}: a subscript among the data is outside of its array, called with "
+                f"{self._sizes(args)}"
             )
         if status == OVERLAP:
             self._refuse_overlap(args)

@@ -83,8 +83,10 @@ def decided(
         return Decision(analytical, proposals, reason=reason)
     try:
         if not deciding.knows(original.target):
-            note = _unknown(deciding, original.target)
-            return Decision(analytical, proposals, reason=note, note=note)
+            reason = _unknown(deciding, original.target)
+            # For another processor there is nothing that the user could do here.
+            note = reason if original.target == Target.host() else None
+            return Decision(analytical, proposals, reason=reason, note=note)
         model = deciding.load()
         rated = rate(proposals, model, lambda schedule: not rare_steps(schedule))
     except Unsupported as error:

@@ -27,7 +27,10 @@ _COPIED = (
 )
 """Modules of `runtime/calling` that need each other and NumPy alone."""
 
-_RESERVED = frozenset(("errors", "library", "np", "Path", "NDArray"))
+_IMPORTED = ("ArrayArgument", "CompiledFunction", "ELEMENTS", "FloatArgument", "IntegerArgument")
+_RESERVED = frozenset(
+    (*_IMPORTED, "NDArray", "Path", "Place", "SharedCode", "annotations", "errors", "library", "np")
+)
 """Names of the module that no function may have."""
 
 

@@ -11,6 +11,7 @@ import hashlib
 import io
 import keyword
 import re
+import sys
 import time
 import zipfile
 from collections.abc import Mapping
@@ -35,6 +36,10 @@ _NUMPY = "numpy>=2.0"
 
 def check_name(name: str) -> None:
     """Raises BuildError for what cannot be the name of a Python module and of a library."""
+    if name == "numpy" or name in sys.stdlib_module_names:
+        raise BuildError(
+            f"'{name}' cannot be the name of a wheel: Python or NumPy has a module of this name"
+        )
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise BuildError(
             f"'{name}' cannot be the name of a wheel: it is a lower-case letter, and lower-case "

@@ -123,6 +123,11 @@ def test_one_function_of_several(tmp_path: Path, capsys: pytest.CaptureFixture[s
     [
         ("x = 1\n", "kernels.py: there is no function with the decorator loopwright.kernel"),
         ("import os\nos.nothing\n", "kernels.py:2:1: error: running the file fails: Attribute"),
+        (
+            "x = 1\ny = 2 +\n",
+            "kernels.py:2:8: error: this is no Python: invalid syntax\ny = 2 +\n       ^\n",
+        ),
+        ("raise SystemExit('a\\nb')", "1:1: error: running the file fails: SystemExit: a b\n"),
         (PYTHON.replace("steps)", "2.5)"), "kernels.py:8:20: error: a bound must be an integer"),
     ],
 )
@@ -169,3 +174,27 @@ def test_values_are_those_before_later_stores(tmp_path: Path) -> None:
         function.compile()(3, *values)
         results.append([each.tolist() for each in arrays])
     assert results[0] == results[1] == results[2] == [[2, 8, 7, 2], [7, 8, 9], [0, 0, 0]]
+
+
+NAMED = """
+func.func @int(%n: index, %A: memref<?xf64>) {
+  affine.for %i = 0 to %n {
+    %a = affine.load %A[%i] : memref<?xf64>
+    %b = math.absf %a : f64
+    affine.store %b, %A[%i] : memref<?xf64>
+  }
+  return
+}
+"""
+
+
+def test_functions_have_names_that_python_can_have(tmp_path: Path) -> None:
+    """Each is translated back, whatever the functions before it are called."""
+    names = ("int", "abs", "class", "class_", '"2 x"', "math")
+    source = tmp_path / "named.mlir"
+    source.write_text("".join(NAMED.replace("@int", f"@{name}") for name in names))
+    program = loopwright.load(convert(source, "python"))
+    assert list(program) == ["int_", "abs_", "class_", "class__", "f2_x", "math_"]
+    array = np.array([-1.0, 2.0])
+    program["math_"].compile()(2, array)
+    assert array.tolist() == [1.0, 2.0]

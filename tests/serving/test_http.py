@@ -94,6 +94,7 @@ def test_calls_are_listed_with_schemas(ask: Ask) -> None:
         (411, "POST", "/v1/load", b"{}", {"Content-Length": "-1"}),
         (413, "POST", "/v1/load", b"{}", {"Content-Length": str(LARGEST_BODY + 1)}),
         (413, "POST", "/v1/load", b"{}", {"Content-Length": "9" * 5000}),
+        (501, "PUT", "/v1/load", b"{}", {}),
     ],
 )
 def test_hostile_requests_are_refused(
@@ -108,3 +109,34 @@ def test_hostile_requests_are_refused(
     assert found == status
     assert answered["problem"]["message"]
     assert ask("GET", "/v1/calls")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ('{"source": "\\ud800"}', "source: a surrogate is no character"),
+        (
+            '{"source": "polybench/gemm", "sizes": {"ni": ' + "9" * 400 + "}}",
+            "sizes: it of 'ni' is 9999",
+        ),
+        ('{"source": "polybench/gemm", "threads": true}', "threads: it is True, not int"),
+        ('{"source": "polybench/gemm", "sizes": {"ni": "5"}}', "sizes: it of 'ni' is '5', not a n"),
+    ],
+)
+def test_values_that_are_none(ask: Ask, arguments: str, message: str) -> None:
+    status, answered = ask("POST", "/v1/load", arguments.encode())
+    assert (status, answered["problem"]["code"]) == (400, "type")
+    assert answered["problem"]["message"].startswith(message)
+
+
+def test_clients_that_have_gone_are_no_errors(capfd: pytest.CaptureFixture[str]) -> None:
+    with HttpServer(cast(Dispatcher, Here()), 0, TOKEN) as server:
+        for error in (ConnectionResetError(), BrokenPipeError(), KeyError("ours")):
+            try:
+                raise error
+            except (OSError, KeyError):
+                server.handle_error(None, ("127.0.0.1", 1))
+    shown = capfd.readouterr().err
+    assert "KeyError: 'ours'" in shown
+    assert "ConnectionResetError" not in shown
+    assert "BrokenPipeError" not in shown

@@ -194,3 +194,10 @@ def test_sizes_that_are_missing_or_too_large_are_named(session: loopwright.Sessi
     session.load(SUM, {"n": 10**12}, name="vast")
     with pytest.raises(CallError, match="GiB are allowed"):
         session.time("vast")
+
+
+def test_values_of_other_types_are_refused(session: loopwright.Session) -> None:
+    with pytest.raises(CallError, match="sizes of 'n': it is '5', not a number"):
+        session.load(SUM, {"n": "5"})  # pyright: ignore[reportArgumentType]
+    with pytest.raises(CallError, match="no form 'cuda'; there are tree, schedule"):
+        session.loops("gemm", form="cuda")  # pyright: ignore[reportArgumentType]

@@ -57,6 +57,7 @@ from .common import (
     add_schedule_arguments,
     add_target_argument,
     add_verify_argument,
+    check_output,
     named_target,
     read_schedule,
     tell_verdict,
@@ -228,6 +229,7 @@ def _write_drop_in(arguments: argparse.Namespace, output: str) -> int:
             raise UsageError(f"--{name} is not for drop-in sources, which have all regions")
     if arguments.target != "host" or arguments.prefix or arguments.verify or arguments.shared:
         raise UsageError("--target, --prefix, --verify and --shared are for libraries")
+    check_output(Path(arguments.output))
     from .. import drop_in  # takes an extra
 
     made = drop_in(

@@ -67,6 +67,9 @@ def write(arguments: argparse.Namespace) -> int:
     if not folder.is_dir():
         raise UsageError(f"there is no directory {folder} for the wheel")
     exports = list(_exports(arguments))
+    if not exports:
+        files = ", ".join(shown(file) for file in arguments.files)
+        raise UsageError(f"{files} has no function with a body")
     names = arguments.levels.split(",") if arguments.levels else _default_levels()
     options = Options(num_threads=arguments.threads or 0, fast_math=arguments.fast_math)
     library = build_shared_library(
@@ -134,7 +137,9 @@ def _exports(arguments: argparse.Namespace) -> Iterator[Export]:
     for text in arguments.set:
         size = text.partition("=")[0]
         if size not in known:
-            raise UsageError(f"there is no size '{size}'; there are {', '.join(sorted(known))}")
+            raise UsageError(
+                f"there is no size '{size}'; there are {', '.join(sorted(known)) or 'none'}"
+            )
 
 
 def _schedule(

@@ -95,14 +95,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _serve_http(service: Service, port: int) -> int:
-    from ..serving.http_api import HttpServer
+    from ..serving.http_api import ADDRESS, HttpServer
 
     token = os.environ.pop(TOKEN, None) or secrets.token_urlsafe(24)
     if len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable():
         raise UsageError(f"{TOKEN} must have at least {SHORTEST_TOKEN} printable characters")
     dispatcher = Dispatcher(service)
     try:
-        with HttpServer(dispatcher, port, token) as server:
+        try:
+            server = HttpServer(dispatcher, port, token)
+        except OSError as error:
+            raise UsageError(f"port {port} of {ADDRESS}: {error.strerror}") from error
+        with server:
             address = server.address
             print(f"serving {address.url}\ntoken {address.token}", flush=True)
             emit(ServeDocument(address.url, address.token))

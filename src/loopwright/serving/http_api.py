@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -58,6 +59,11 @@ class HttpServer(ThreadingHTTPServer):
         self.token = token
         super().__init__((ADDRESS, port), _Handler)
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Nothing where the client has gone; other errors are mistakes of ours, and printed."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
     @property
     def address(self) -> Address:
         """What clients are told."""
@@ -65,6 +71,8 @@ class HttpServer(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
+    """A connection: requests of one client, one after the other."""
+
     protocol_version = "HTTP/1.1"
     timeout = PATIENCE
     server_version = "loopwright"
@@ -116,6 +124,11 @@ class _Handler(BaseHTTPRequestHandler):
             status = _STATUS.get(problem["code"], HTTPStatus.BAD_REQUEST)
         self._send(status, answer)
 
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Refuses what is no request that the calls know: other methods, bad syntax."""
+        status = HTTPStatus(code)
+        self._refuse(status, "type", message or status.phrase)
+
     def log_message(self, format: str, *args: object) -> None:
         """Nothing: clients are told what they need."""
 
@@ -125,7 +138,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _is_admitted(self) -> bool:
         """Whether the client has the token, and asks this machine by its own address."""
-        host = self.headers.get("Host", "").rpartition(":")[0]
+        host = self.headers.get("Host", "").partition(":")[0]
         if host not in (ADDRESS, "localhost"):
             # A page in a browser may have been given a name that leads here.
             self._refuse(HTTPStatus.FORBIDDEN, "input", f"the host is {ADDRESS}")

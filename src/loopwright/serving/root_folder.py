@@ -55,11 +55,11 @@ class RootFolder(AnyFiles):
     def write(self, path: str, text: str) -> None:
         """Writes a file of the folder."""
         target = self._inside(path)
-        if target.exists() and not target.is_file():
-            raise CallError("path", f"{path}: no ordinary file")
-        if not target.parent.is_dir():
-            raise CallError("path", f"{path}: there is no such folder")
         try:
+            if target.exists() and not target.is_file():
+                raise CallError("path", f"{path}: no ordinary file")
+            if not target.parent.is_dir():
+                raise CallError("path", f"{path}: there is no such folder")
             write_output(target, text)
         except OSError as error:
             raise CallError("path", f"{path}: {error.strerror}") from None

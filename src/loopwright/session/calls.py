@@ -7,6 +7,7 @@ for Python alone.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -35,6 +36,9 @@ LONGEST_SOURCE = 200_000
 
 MOST_ITEMS = 64
 """Items of an argument that is a list or a mapping."""
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+"""Halves of characters, which JSON can have and no file."""
 
 NAMES = (
     "load",
@@ -92,6 +96,8 @@ class Parameter:
             raise CallError("too_large", f"{self.name} has more than {MOST_ITEMS} items")
         if any(isinstance(item, str) and len(item) > bound for item in items):
             raise CallError("too_large", f"{self.name} has more than {bound} characters")
+        if any(isinstance(item, str) and _SURROGATES.search(item) for item in items):
+            raise CallError("type", f"{self.name}: a surrogate is no character")
         return taken
 
 

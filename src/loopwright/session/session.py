@@ -21,6 +21,7 @@ from ..runtime.jit.compile import verified_loops
 from ..runtime.jit.threads import default_threads
 from ..runtime.program import Function, Program
 from ..runtime.tuning.tune import TuningOptions, tune
+from ..support.typed_values import mismatch
 from .describing import describe_dependences, describe_program, describe_schedule, tuning_result
 from .explaining import explain
 from .files import AnyFiles
@@ -112,7 +113,10 @@ class Session:
         known = {size.name for size in chosen.scop.sizes}
         given: dict[str, float] = dict(sizes or {})
         scalars = {argument.place.name for argument in chosen.signature.arguments}
-        for each in given:
+        for each, value in given.items():
+            wrong = mismatch(value, float)
+            if wrong is not None:
+                raise CallError("type", f"sizes of '{each}': {wrong}")
             if each not in known | scalars:
                 listing = ", ".join(sorted(known)) or "none"
                 raise CallError("input", f"there is no size '{each}'; there are {listing}")

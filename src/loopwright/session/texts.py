@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from ..lowering.c import emit_c
 from ..lowering.llvm import Options, translate
@@ -14,6 +14,7 @@ from ..passes.syntax.schedule_ops import to_sequence
 from ..runtime.jit import object_code
 from ..runtime.jit.compile import loops_of
 from .loaded_program import LoadedProgram
+from .problems import CallError
 
 Form = Literal["tree", "schedule", "mlir", "c", "llvm", "asm"]
 """Schedule tree, operations of the `schedule` dialect, loops as MLIR, C99, LLVM IR, assembly."""
@@ -21,6 +22,8 @@ Form = Literal["tree", "schedule", "mlir", "c", "llvm", "asm"]
 
 def text_of(program: LoadedProgram, schedule: Schedule, form: Form) -> str:
     """The text; raises SourceError, BoundsError, CallError where a size is not known."""
+    if form not in get_args(Form):
+        raise CallError("type", f"no form '{form}'; there are {', '.join(get_args(Form))}")
     with ISL_LOCK:
         if form == "tree":
             return describe_tree(schedule.scop, schedule.tree)

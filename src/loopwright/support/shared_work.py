@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from .checked_lines import append_line, sound_lines
 
@@ -103,11 +103,19 @@ class SharedWork:
         try:
             os.link(beside, path)
         except FileExistsError:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            try:
+                found: Any = json.loads(path.read_bytes())
+            except ValueError:
+                found = None
+            if not isinstance(found, dict):
+                raise SharedWorkError(
+                    f"{path} does not say what the work is; name another folder"
+                ) from None
+            known = cast("dict[str, Any]", found)
             for name, value in terms.items():
-                if found.get(name) != value:
+                if known.get(name) != value:
                     raise SharedWorkError(
-                        f"{self._folder} is for other work: {name} is {found.get(name)!r} there, "
+                        f"{self._folder} is for other work: {name} is {known.get(name)!r} there, "
                         f"and {value!r} here; name another folder"
                     ) from None
         finally:
@@ -216,6 +224,8 @@ class SharedWork:
         with suppress(FileNotFoundError):
             for path in self._folder_of(first).iterdir():
                 number, _, attempt = path.name.partition(".")
+                if not number.isdecimal():
+                    continue  # network file systems have files of their own (.nfs0000...)
                 if attempt == _DONE:
                     self._finished.add(int(number))
                 else:

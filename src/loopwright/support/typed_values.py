@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from itertools import repeat
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 
@@ -25,11 +25,14 @@ def _mismatches(value: Any, kind: Any, name: str) -> Iterator[str]:
     if kind is Any:
         return
     if origin in (Union, UnionType):
-        if all(mismatch(value, each) for each in inner):
+        others = [each for each in inner if each is not NoneType]
+        if len(others) == 1 and value is not None:
+            yield from _mismatches(value, others[0], name)
+        elif all(mismatch(value, each) for each in inner):
             yield f"{name} is {_shown(value)}"
     elif origin is Literal:
         if value not in inner or type(value) not in map(type, inner):
-            yield f"{name} is {_shown(value)}"
+            yield f"{name} is {_shown(value)}, not {' or '.join(map(str, inner))}"
     elif origin is not None and issubclass(origin, Mapping):
         if not isinstance(value, dict):
             yield f"{name} is {_shown(value)}, not a mapping"
@@ -48,8 +51,7 @@ def _mismatches(value: Any, kind: Any, name: str) -> Iterator[str]:
         for number, (each, of) in enumerate(zip(parts, kinds, strict=False)):
             yield from _mismatches(each, of, f"{name}[{number}]")
     elif kind is float:
-        is_number = isinstance(value, float | int) and not isinstance(value, bool)
-        if not is_number or math.isnan(value):
+        if not _is_number(value):
             yield f"{name} is {_shown(value)}, not a number"
     elif kind is None:
         if value is not None:
@@ -66,6 +68,16 @@ def _mismatches(value: Any, kind: Any, name: str) -> Iterator[str]:
 @cache
 def _hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
+
+
+def _is_number(value: object) -> bool:
+    """Whether this is a floating-point number, or an integer among them."""
+    if not isinstance(value, float | int) or isinstance(value, bool):
+        return False
+    try:
+        return not math.isnan(value)
+    except OverflowError:
+        return False
 
 
 def _shown(value: object) -> str:

@@ -126,6 +126,11 @@ def test_object_files_take_the_place_of_those_of_the_original(
     assert f"wrote {output}: smooth" in capsys.readouterr().out
     compiler = compilers()[0]
     assert executed(compiler, output) == executed(compiler, original, "-O0")
+    missing = original.parent / "missing"
+    assert main(["build", str(original), "-o", str(missing / "program.o")]) == 1
+    assert capsys.readouterr().err == (
+        f"loopwright: error: there is no directory {missing} for {missing / 'program.o'}\n"
+    )
 
 
 @pytest.mark.parametrize("compiler", compilers())

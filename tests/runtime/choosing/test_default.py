@@ -36,6 +36,7 @@ func.func @scale(%n: index, %A: memref<?xf64>) {
 }
 """
 SIZES = {"n": 100_000}
+NAMES = ("default", "rules")
 
 
 class Contrary:
@@ -159,6 +160,10 @@ def test_on_a_machine_that_the_model_does_not_know_the_analytical_choice_stands(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert choose() == choose("rules")  # once is enough
+        module._tell.cache_clear()  # pyright: ignore[reportPrivateUsage]
+        foreign = Target.named("neoverse-v1")
+        chosen = [scale().choose_schedule(name, SIZES, target=foreign) for name in NAMES]
+        assert str(chosen[0]) == str(chosen[1])  # nobody can calibrate for another machine here
     assert contrary.asked == 0
 
 

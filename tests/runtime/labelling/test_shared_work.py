@@ -99,3 +99,17 @@ def test_other_work_is_refused(tmp_path: Path) -> None:
         SharedWork(tmp_path, "these", 4)
     with pytest.raises(SharedWorkError, match="description is 'these' there, and 'those' here"):
         SharedWork(tmp_path, "those", 3)
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b"\xff"])
+def test_a_damaged_description_is_told(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "work.json").write_bytes(content)
+    with pytest.raises(SharedWorkError, match=r"work\.json does not say what the work is; name"):
+        SharedWork(tmp_path, "these", 3)
+
+
+def test_files_of_the_file_system_are_no_claims(tmp_path: Path) -> None:
+    with SharedWork(tmp_path, "", 3) as work:
+        next(work.items())
+        (tmp_path / "claims" / "00000" / ".nfs000000000001").touch()
+        assert list(work.items()) == []

@@ -9,6 +9,8 @@ from support.runtime_programs import DOT, SAXPY
 from support.shipped_wheels import LEVELS, LOWEST, build_wheel, run_python, small_wheel, unpack
 
 from loopwright.cli import main
+from loopwright.lowering.llvm.entry_points import Status
+from loopwright.runtime.calling.compiled_function import WRONG_SUBSCRIPT
 from loopwright.runtime.calling.elements import ELEMENTS
 from loopwright.runtime.shipping.python_module import element_text
 
@@ -104,10 +106,40 @@ def test_functions_may_have_the_names_of_what_dispatches(tmp_path: Path) -> None
     assert run_python(site, code) == "2.0\n"
 
 
+GATHER = """
+func.func @gather(%n: index, %J: memref<?xindex>, %x: memref<?xf64>, %y: memref<?xf64>) {
+  affine.for %i = 0 to %n {
+    %j = affine.load %J[%i] : memref<?xindex>
+    %v = memref.load %x[%j] : memref<?xf64>
+    affine.store %v, %y[%i] : memref<?xf64>
+  }
+  return
+}
+"""
+
+
+def test_subscripts_outside_of_an_array_are_told(tmp_path: Path) -> None:
+    options = ["-p", "", "--levels", LOWEST]
+    site = unpack(build_wheel(tmp_path, "reads", {"reads": GATHER}, *options), tmp_path / "site")
+    code = """
+import numpy as np, reads
+try:
+    reads.gather(2, np.array([0, 3]), np.ones(3), np.ones(2))
+except reads.errors.OutOfBounds as error:
+    print(error)
+"""
+    assert run_python(site, code) == (
+        "gather: a subscript among the data is outside of its array, called with n = 2, "
+        "J of shape (2,), x of shape (3,), y of shape (2,)\n"
+    )
+    assert WRONG_SUBSCRIPT == Status.WRONG_SUBSCRIPT
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ("names_level", "a library names has a function 'names_level' of its own"),
+        ("Place", "a function of a Python module cannot be called 'Place'"),
         ("library", "a function of a Python module cannot be called 'library'"),
     ],
 )

@@ -95,6 +95,8 @@ def test_auditors_agree_with_the_tag(wheel: Path) -> None:
     [
         (["--wheel", "Small"], "'Small' cannot be the name of a wheel"),
         (["--wheel", "lambda"], "'lambda' cannot be the name of a wheel"),
+        (["--wheel", "numpy"], "'numpy' cannot be the name of a wheel: Python or NumPy has a modu"),
+        (["--wheel", "json"], "'json' cannot be the name of a wheel: Python or NumPy has a module"),
         (["--wheel", "small", "--wheel-version", "new"], "'new' is no version, such as 1.0.2"),
         (["--wheel", "small", "--levels", "zen3"], "there is no level 'zen3'; there are x86-64,"),
         (["--wheel", "small", "--levels", "x86-64-v2,armv8-a"], "a library is for one architectur"),
@@ -128,3 +130,12 @@ def test_two_functions_of_one_name_are_refused(
     files = [str(tmp_path / f"{name}.mlir") for name in ("one", "two")]
     assert main(["build", *files, "--wheel", "twice", "-o", str(tmp_path)]) == 1
     assert "'dot'" in capsys.readouterr().err
+
+
+def test_programs_without_functions_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "empty.mlir"
+    file.write_text("")
+    assert main(["build", str(file), "--wheel", "empty", "-o", str(tmp_path)]) == 1
+    assert capsys.readouterr().err.endswith("empty.mlir has no function with a body\n")
