@@ -28,6 +28,7 @@ from ...dialects import affine, vector
 from ...dialects.arith import IndexCastOp
 from ...dialects.memref import is_memref
 from ...passes.polyhedral.fused_products import SEPARATE, fused_operand
+from ...passes.polyhedral.gathers import argument_arrays
 from ...passes.polyhedral.schedule_tree import Loop
 from ...passes.polyhedral.scop import Access, AccessKind, Scop, Statement
 from ..nest.aff_to_index import aff_to_index
@@ -90,7 +91,7 @@ class StatementEmitter:
         self.builder = builder
         self.scalars = scalars
         self.storage = storage
-        self.arrays = {array.value: array for array in scop.arrays}
+        self.arrays = argument_arrays(scop)
         self.statements = {statement.name: statement for statement in scop.statements}
         # One load may be part of several statements, each with its own map.
         self.accesses = {

@@ -194,3 +194,22 @@ def test_programs_with_gathers_are_proved(tmp_path: Path) -> None:
     other = loopwright.load(ell.mlir.replace("%x", "%table"))
     assert loopwright.verify(one["ell"], other["ell"]).is_equal
     ell.compile("interchange{loops=i,j},vectorize{loops=i width=4}", verify=True)(*ell_arguments())
+
+
+@loopwright.kernel
+def both(n: int, J: i32["n"], A: f64["k"], y: f64["n", "n"]):
+    for i in range(n):
+        for j in range(n):
+            y[i, j] += A[J[i]] * A[j + 2]
+
+
+@pytest.mark.parametrize(
+    "schedule", ["pack{array=A loops=i}", "tile{loops=i,j sizes=4,4},pack{array=A loops=jt}"]
+)
+def test_gathers_read_the_array_itself_where_a_part_of_it_is_packed(schedule: str) -> None:
+    for n in (1, 9):
+        rows = random.integers(0, 20, n).astype("i4")
+        rows[-1] = 19
+        A, y = random.random(20), np.zeros((n, n))
+        both.compile(schedule)(n, rows, A, y)
+        np.testing.assert_array_equal(y, A[rows][:, None] * A[2 : n + 2])
