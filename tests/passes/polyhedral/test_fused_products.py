@@ -83,6 +83,24 @@ PROGRAMS = {
         "interchange{loops=i,j},vectorize{loops=i width=4}",
         0,
     ),
+    "from outside of a branch on data": (
+        """
+        affine.for %i = 0 to 40 { affine.for %j = 0 to 40 {
+          %x = affine.load %a[%i, %j] : memref<40x40xf64>
+          %y = affine.load %b[%i, %j] : memref<40x40xf64>
+          %p = arith.mulf %x, %x : f64
+          %t = arith.cmpf ogt, %x, %y : f64
+          %s = scf.if %t -> (f64) {
+            %s1 = arith.addf %p, %y : f64
+            scf.yield %s1 : f64
+          } else {
+            scf.yield %x : f64
+          }
+          affine.store %s, %c[%i, %j] : memref<40x40xf64>
+        } }""",
+        "vectorize{loops=j width=4}",
+        0,
+    ),
     "the same in all lanes": (
         """
         affine.for %i = 0 to 40 { affine.for %j = 0 to 40 {
