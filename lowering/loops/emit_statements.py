@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
     IndexType,
-    UnitAttr,
     VectorType,
     i1,
 )
@@ -27,7 +26,7 @@ from xdsl.utils.hints import isa
 from ...dialects import affine, vector
 from ...dialects.arith import IndexCastOp
 from ...dialects.memref import is_memref
-from ...passes.polyhedral.fused_products import SEPARATE, fused_operand
+from ...passes.polyhedral.fused_products import keep_fused
 from ...passes.polyhedral.gathers import argument_arrays
 from ...passes.polyhedral.schedule_tree import Loop
 from ...passes.polyhedral.scop import Access, AccessKind, Scop, Statement
@@ -190,8 +189,7 @@ class StatementEmitter:
                 attributes=dict(operation.attributes),
             )
         )
-        if fused_operand(operation) is None and fused_operand(copy) is not None:
-            copy.attributes[SEPARATE] = UnitAttr()
+        keep_fused(copy, operation)
         values.update(zip(operation.results, copy.results, strict=True))
 
     def _gather(
