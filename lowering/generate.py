@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ..dialects import affine
 from ..dialects.memref import is_memref
-from ..passes.polyhedral.fused_products import drop_needless_marks, mark_separate
+from ..passes.polyhedral.fused_products import drop_needless_marks, mark_fused
 from ..passes.polyhedral.isl_context import bounded_for
 from ..passes.polyhedral.schedule_tree import Loop, loops, statements
 from ..passes.polyhedral.scop import Array, Parameter, Scop
@@ -125,7 +125,7 @@ def _generate(
     builder.emit(func.ReturnOp(*results))
     kind = ([*entry.arg_types], [result.type for result in results])
     function = func.FuncOp(scop.name, kind, Region(entry))
-    mark_separate(function)
+    mark_fused(function)
     history = History(function) if is_inspected else None
     hoist_masks(function)
     replace_scalars(function)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from ..text.affine import Affine, Index
+from ..text.affine import Index
 from .evaluator import Evaluator
 from .values import Constant, Scalar, Value
-from .views import ONE, View
+from .views import ONE, ZERO, View, same
 
 
 class Gathers:
@@ -49,22 +49,33 @@ class Gathers:
         """The element; raises SourceError, NotAffine."""
         hint = "bounds, and subscripts of what is written, may not depend on data"
         self.emitter.require_operations(node, f"'{ast.unparse(node)}' is data", hint)
+        if not self._has_whole_axes(base):
+            raise self.source.error(
+                node,
+                "a subscript that depends on data, of a slice",
+                "write the subscript of the array itself",
+            )
         indices = [self._index(each) for each in _subscripts(node)]
-        operands: list[str] = []
-        for each in base.subscripts:
-            if each.axis is None:
-                operands.append(self.guards.affine(each.start, node))
-            elif each.start == Affine() and each.step == 1:
-                operands.append(indices[each.axis])
-            else:
-                raise self.source.error(
-                    node,
-                    "a subscript that depends on data, of a slice",
-                    "write the subscript of the array itself",
-                )
+        operands = [
+            self.guards.affine(each.start, node) if each.axis is None else indices[each.axis]
+            for each in base.subscripts
+        ]
         kind = base.array.type
         text = f"memref.load %{base.array.name}[{', '.join(operands)}] : {kind.mlir}"
         return Scalar(self.emitter.operation(text, node), kind.element)
+
+    def _has_whole_axes(self, base: View) -> bool:
+        """Whether each axis is a dimension of the array: extents of that are what is compared."""
+        array = base.array
+        extents = array.sizes or self.expressions.accesses.argument(array).extents
+        axes = [
+            each.axis
+            for each, extent in zip(base.subscripts, extents, strict=True)
+            if each.axis is not None
+            and (each.start, each.step) == (ZERO, 1)
+            and same(base.extents[each.axis], extent)
+        ]
+        return sorted(axes) == list(range(base.rank))
 
     def _index(self, node: ast.expr) -> str:
         value: Value = self.expressions.value(node)

@@ -298,7 +298,11 @@ class PythonKernel(Immutable):
             else value
             for name, value in zip(names, args, strict=True)
         ]
-        return self._laid_out(orders, pieces, args, passed), passed
+        try:
+            return self._laid_out(orders, pieces, args, passed), passed
+        except SourceError:
+            # Dense arrays have code; a gather needs an array with the extents of its memory.
+            return None
 
     @property
     def has_gaps(self) -> bool:

@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
     IndexType,
-    UnitAttr,
     VectorType,
     i1,
 )
@@ -27,7 +26,8 @@ from xdsl.utils.hints import isa
 from ...dialects import affine, vector
 from ...dialects.arith import IndexCastOp
 from ...dialects.memref import is_memref
-from ...passes.polyhedral.fused_products import SEPARATE, fused_operand
+from ...passes.polyhedral.fused_products import keep_fused
+from ...passes.polyhedral.gathers import argument_arrays
 from ...passes.polyhedral.schedule_tree import Loop
 from ...passes.polyhedral.scop import Access, AccessKind, Scop, Statement
 from ..nest.aff_to_index import aff_to_index
@@ -90,7 +90,7 @@ class StatementEmitter:
         self.builder = builder
         self.scalars = scalars
         self.storage = storage
-        self.arrays = {array.value: array for array in scop.arrays}
+        self.arrays = argument_arrays(scop)
         self.statements = {statement.name: statement for statement in scop.statements}
         # One load may be part of several statements, each with its own map.
         self.accesses = {
@@ -189,8 +189,7 @@ class StatementEmitter:
                 attributes=dict(operation.attributes),
             )
         )
-        if fused_operand(operation) is None and fused_operand(copy) is not None:
-            copy.attributes[SEPARATE] = UnitAttr()
+        keep_fused(copy, operation)
         values.update(zip(operation.results, copy.results, strict=True))
 
     def _gather(

@@ -6,7 +6,8 @@
 A fused operation rounds once, so a code generator that fuses here and there as it sees fit makes
 results depend on the schedule. What is fused is therefore a property of the program: an operand
 that is a product of the same block, the right one if both are. Schedules keep that: what they
-make one block is marked where it was not, and a value that was read from memory is none.
+make one block is marked where it was not, or where only the left operand was a product of the
+block, and a value that was read from memory is none.
 """
 
 from __future__ import annotations
@@ -19,6 +20,11 @@ from xdsl.ir import Operation, SSAValue
 
 SEPARATE = "loopwright.separate"
 """The attribute of an addition that is not fused although an operand is a product now."""
+
+LEFT = "loopwright.fuse_left"
+"""That of one that is fused with the left operand although the right one is a product now, too."""
+
+_MARKS = {None: SEPARATE, 0: LEFT}
 
 _SUMS = (arith.AddfOp, arith.SubfOp)
 _LICENCES = (FastMathFlag.ALLOW_CONTRACT, FastMathFlag.REASSOC)
@@ -33,7 +39,7 @@ def fused_operand(operation: Operation) -> int | None:
         return None
     if not _is_fusible(operation):
         return None
-    for position in (1, 0):
+    for position in (0,) if LEFT in operation.attributes else (1, 0):
         if fused_product(operation, position) is not None:
             return position
     return None
@@ -48,20 +54,30 @@ def fused_product(operation: Operation, position: int) -> arith.MulfOp | None:
     return owner if is_product and _is_fusible(owner) else None
 
 
-def mark_separate(function: func.FuncOp) -> None:
-    """Marks all additions that are not fused, before values that were read replace loads."""
+def keep_fused(operation: Operation, original: Operation) -> None:
+    """Marks a copy of an addition where its operands are products that those of it are not."""
+    position = fused_operand(original)
+    if position in _MARKS and fused_operand(operation) != position:
+        operation.attributes[_MARKS[position]] = UnitAttr()
+
+
+def mark_fused(function: func.FuncOp) -> None:
+    """Marks what additions are fused with, before other values take the place of their operands."""
     for operation in function.walk():
-        if isinstance(operation, _SUMS) and fused_operand(operation) is None:
-            operation.attributes[SEPARATE] = UnitAttr()
+        if isinstance(operation, _SUMS) and (position := fused_operand(operation)) in _MARKS:
+            operation.attributes[_MARKS[position]] = UnitAttr()
 
 
 def drop_needless_marks(function: func.FuncOp) -> None:
-    """Drops the marks of additions whose operands are no products."""
+    """Drops the marks of additions that are fused in the same way without them."""
     for operation in function.walk():
-        if SEPARATE in operation.attributes:
-            del operation.attributes[SEPARATE]
-            if fused_operand(operation) is not None:
-                operation.attributes[SEPARATE] = UnitAttr()
+        marks = {mark: UnitAttr() for mark in _MARKS.values() if mark in operation.attributes}
+        if marks:
+            position = fused_operand(operation)
+            for mark in marks:
+                del operation.attributes[mark]
+            if fused_operand(operation) != position:
+                operation.attributes |= marks
 
 
 def _is_fusible(operation: arith.AddfOp | arith.SubfOp | arith.MulfOp) -> bool:

@@ -17,7 +17,7 @@ from xdsl.dialects.affine import ForOp
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from .scop import Scop, Statement
+from .scop import Array, Scop, Statement
 
 
 def gathered_arrays(statement: Statement) -> Iterator[BlockArgument]:
@@ -34,10 +34,19 @@ def gathered_arguments(scop: Scop) -> frozenset[int]:
     )
 
 
+def argument_arrays(scop: Scop) -> dict[SSAValue, Array]:
+    """The arrays that gathers may read, by the values that they name.
+
+    Buffers that steps have made share the value of the array that they copy: those are left out,
+    because a gather may read any element and a buffer has only some.
+    """
+    return {array.value: array for array in scop.arrays if array.argument is not None}
+
+
 def describe_gathers(scop: Scop, statement: Statement) -> list[str]:
     """`x[*]` for each array that gathers of a statement read."""
-    names = {array.value: array.name for array in scop.arrays}
-    return [f"{names[each]}[*]" for each in dict.fromkeys(gathered_arrays(statement))]
+    arrays = argument_arrays(scop)
+    return [f"{arrays[each].name}[*]" for each in dict.fromkeys(gathered_arrays(statement))]
 
 
 def depends_on_data(value: SSAValue) -> bool:

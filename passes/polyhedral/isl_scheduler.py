@@ -57,6 +57,10 @@ class SchedulerTimeOut(Exception):
     """isl's scheduler exceeded its time-out."""
 
 
+class NoSchedule(Exception):
+    """isl's scheduler found no schedule."""
+
+
 @dataclass(frozen=True)
 class SchedulerProblem:
     """Instances and dependences, as isl texts."""
@@ -68,7 +72,7 @@ class SchedulerProblem:
 
 
 def solve(problem: SchedulerProblem, options: SchedulerOptions, seconds: float) -> str:
-    """isl's schedule as text; raises SchedulerTimeOut.
+    """isl's schedule as text; raises SchedulerTimeOut, NoSchedule.
 
     The same question is answered from memory.
     """
@@ -89,12 +93,12 @@ class Worker:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.process: subprocess.Popen[bytes] | None = None
-        self.answers: dict[Question, str] = {}
+        self.answers: dict[Question, str | None] = {}
         self.pending: deque[Question] = deque()
         self.received = b""
 
     def ask(self, problem: SchedulerProblem, options: SchedulerOptions, seconds: float) -> str:
-        """The answer, from memory where it is known; raises SchedulerTimeOut."""
+        """The answer, from memory where it is known; raises SchedulerTimeOut, NoSchedule."""
         question = problem, options
         with self.lock:
             if question not in self.pending:
@@ -103,7 +107,10 @@ class Worker:
             while question not in self.answers:
                 answer = self._receive(slices)
                 self.answers[self.pending.popleft()] = answer
-            return self.answers[question]
+            found = self.answers[question]
+        if found is None:
+            raise NoSchedule
+        return found
 
     def begin(self, problem: SchedulerProblem, options: Sequence[SchedulerOptions]) -> None:
         """Has questions answered that will be asked next, in this order."""
@@ -125,7 +132,7 @@ class Worker:
             process.stdin.flush()
         self.pending.extend((problem, each) for each in new)
 
-    def _receive(self, slices: Iterator[int]) -> str:
+    def _receive(self, slices: Iterator[int]) -> str | None:
         """The next answer; raises SchedulerTimeOut when all slices of time are used up."""
         while b"\n" not in self.received:
             more = self._read(slices)
@@ -193,14 +200,18 @@ def _constraints(problem: SchedulerProblem) -> isl.ScheduleConstraints:
     )
 
 
-def _solve(constraints: isl.ScheduleConstraints, options: SchedulerOptions) -> str:
+def _solve(constraints: isl.ScheduleConstraints, options: SchedulerOptions) -> str | None:
+    """The schedule as text; None where isl gives up ("unable to carry dependences")."""
     settings = isl.DEFAULT_CONTEXT
     settings.set_schedule_serialize_sccs(int(options.fusion == "minimal"))
     settings.set_schedule_whole_component(int(options.fusion == "maximal"))
     settings.set_schedule_maximize_coincidence(int(options.fusion != "maximal"))
     settings.set_schedule_outer_coincidence(int(options.outer_parallel))
     settings.set_schedule_algorithm(ALGORITHMS.index(options.algorithm))
-    return str(constraints.compute_schedule())
+    try:
+        return str(constraints.compute_schedule())
+    except isl.Error:
+        return None
 
 
 def _guard() -> None:

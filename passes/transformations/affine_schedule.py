@@ -13,6 +13,7 @@ from ..polyhedral.dependences import DependenceKind
 from ..polyhedral.isl_scheduler import (
     ALGORITHMS,
     FUSIONS,
+    NoSchedule,
     SchedulerOptions,
     SchedulerProblem,
     SchedulerTimeOut,
@@ -68,6 +69,10 @@ class AffineSchedule(Transformation):
         options = SchedulerOptions(self.fusion, self.algorithm, self.outer_parallel)
         try:
             text = solve(_problem(schedule), options, self.seconds)
+        except NoSchedule:
+            raise MalformedTransformation(
+                "isl's scheduler finds no schedule; choose another fusion"
+            ) from None
         except SchedulerTimeOut:
             raise MalformedTransformation(
                 f"the scheduler gave no answer in {self.seconds} s; choose another fusion"

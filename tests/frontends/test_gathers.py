@@ -12,7 +12,7 @@ import pytest
 import loopwright
 from loopwright import f32, f64, i32, u8
 from loopwright.cli import main
-from loopwright.errors import OutOfBounds, SourceError
+from loopwright.errors import ArgumentValueError, OutOfBounds, SourceError
 from loopwright.lowering.llvm.entry_points import Status
 from loopwright.passes.polyhedral.descriptions import describe_tree
 from loopwright.passes.polyhedral.extents import infer_extents
@@ -194,3 +194,51 @@ def test_programs_with_gathers_are_proved(tmp_path: Path) -> None:
     other = loopwright.load(ell.mlir.replace("%x", "%table"))
     assert loopwright.verify(one["ell"], other["ell"]).is_equal
     ell.compile("interchange{loops=i,j},vectorize{loops=i width=4}", verify=True)(*ell_arguments())
+
+
+@loopwright.kernel
+def both(n: int, J: i32["n"], A: f64["k"], y: f64["n", "n"]):
+    for i in range(n):
+        for j in range(n):
+            y[i, j] += A[J[i]] * A[j + 2]
+
+
+@pytest.mark.parametrize(
+    "schedule", ["pack{array=A loops=i}", "tile{loops=i,j sizes=4,4},pack{array=A loops=jt}"]
+)
+def test_gathers_read_the_array_itself_where_a_part_of_it_is_packed(schedule: str) -> None:
+    for n in (1, 9):
+        rows = random.integers(0, 20, n).astype("i4")
+        rows[-1] = 19
+        A, y = random.random(20), np.zeros((n, n))
+        both.compile(schedule)(n, rows, A, y)
+        np.testing.assert_array_equal(y, A[rows][:, None] * A[2 : n + 2])
+
+
+@loopwright.kernel
+def row(n: int, J: i32["n"], A: f64["k", "m"], y: f64["n"]):
+    B = A.T
+    for i in range(n):
+        y[i] = A[1, J[i]] + B[J[i], 0]
+
+
+@pytest.mark.parametrize("columns", [slice(None, 6), slice(None, None, 3), slice(None, None, -1)])
+def test_extents_of_slices_are_not_those_of_their_memory(columns: slice) -> None:
+    memory = random.random((4, 9))
+    table = memory[:, columns]
+    copying = loopwright.kernel(row.python, copy=True)
+    for kernel in (row, copying):
+        for wrong in (table.shape[1], -1):
+            with pytest.raises((OutOfBounds, ArgumentValueError)):
+                kernel(1, np.array([wrong], "i4"), table, np.zeros(1))
+    copying.check(2, np.array([1, 2], "i4"), table, np.zeros(2))
+
+
+def test_slices_in_the_text_are_refused() -> None:
+    def part(n: int, m: int, J: i32["n"], A: f64["k"], y: f64["n"]):
+        B = A[:m]
+        for i in range(n):
+            y[i] = B[J[i]]
+
+    with pytest.raises(SourceError, match="a subscript that depends on data, of a slice"):
+        loopwright.kernel(part)

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.errors import SourceError
-from ..fused_products import drop_needless_marks, mark_separate
+from ..fused_products import drop_needless_marks, mark_fused
 
 
 def inline_calls(function: func.FuncOp, module: ModuleOp | None) -> None:
@@ -16,7 +16,7 @@ def inline_calls(function: func.FuncOp, module: ModuleOp | None) -> None:
     Raises SourceError at calls to functions that have no body in `module`, and at recursion.
     """
     if any(isinstance(op, func.CallOp) for op in function.walk()):
-        mark_separate(function)
+        mark_fused(function)
         _inline(function, module, (function.sym_name.data,))
         drop_needless_marks(function)
 
@@ -30,7 +30,7 @@ def _inline(function: func.FuncOp, module: ModuleOp | None, active: tuple[str, .
                 call, f"the call makes '@{name}' recursive", hint="write the recursion as a loop"
             )
         copy = callee.clone()
-        mark_separate(copy)
+        mark_fused(copy)
         _inline(copy, module, (*active, name))
         _splice(copy, call)
 

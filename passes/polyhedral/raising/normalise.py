@@ -9,6 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects.errors import SourceError
 from ....dialects.supported_types import check_types, is_scalar
+from ..fused_products import drop_needless_marks, mark_fused
 from ..memrefs import as_memref
 from .canonicalise import make_affine
 from .inlining import drop_casts, inline_calls, module_of
@@ -58,10 +59,12 @@ def normalise(function: func.FuncOp) -> NormalForm:
     drop_casts(copy)
     _check_blocks(copy)
     check_types(copy)
+    mark_fused(copy)  # branches on data are moved to the block of their condition
     define_undefined(copy)
     make_affine(copy)
     returns = demote_results(copy)
     demote_carried_values(copy)
+    drop_needless_marks(copy)
     for operation in list(copy.walk()):
         if operation.name in _DROPPED:
             operation.detach()

@@ -83,6 +83,58 @@ PROGRAMS = {
         "interchange{loops=i,j},vectorize{loops=i width=4}",
         0,
     ),
+    "from outside of a branch on data": (
+        """
+        affine.for %i = 0 to 40 { affine.for %j = 0 to 40 {
+          %x = affine.load %a[%i, %j] : memref<40x40xf64>
+          %y = affine.load %b[%i, %j] : memref<40x40xf64>
+          %p = arith.mulf %x, %x : f64
+          %t = arith.cmpf ogt, %x, %y : f64
+          %s = scf.if %t -> (f64) {
+            %s1 = arith.addf %p, %y : f64
+            scf.yield %s1 : f64
+          } else {
+            scf.yield %x : f64
+          }
+          affine.store %s, %c[%i, %j] : memref<40x40xf64>
+        } }""",
+        "vectorize{loops=j width=4}",
+        0,
+    ),
+    "of a branch and from outside of it": (
+        """
+        affine.for %i = 0 to 40 { affine.for %j = 0 to 40 {
+          %x = affine.load %a[%i, %j] : memref<40x40xf64>
+          %y = affine.load %b[%i, %j] : memref<40x40xf64>
+          %p = arith.mulf %x, %x : f64
+          %t = arith.cmpf ogt, %x, %y : f64
+          %s = scf.if %t -> (f64) {
+            %q = arith.mulf %x, %y : f64
+            %s1 = arith.addf %q, %p : f64
+            scf.yield %s1 : f64
+          } else {
+            scf.yield %x : f64
+          }
+          affine.store %s, %c[%i, %j] : memref<40x40xf64>
+        } }""",
+        "vectorize{loops=j width=4}",
+        1,
+    ),
+    "by its left operand, and a product through memory": (
+        """
+        affine.for %i = 0 to 40 { affine.for %j = 0 to 40 {
+          %x = affine.load %a[%i, %j] : memref<40x40xf64>
+          %y = affine.load %b[%i, %j] : memref<40x40xf64>
+          %p = arith.mulf %x, %x : f64
+          affine.store %p, %c[%i, %j] : memref<40x40xf64>
+          %z = affine.load %c[%i, %j] : memref<40x40xf64>
+          %q = arith.mulf %x, %y : f64
+          %s = arith.addf %q, %z : f64
+          affine.store %s, %c[%i, %j] : memref<40x40xf64>
+        } }""",
+        "vectorize{loops=j width=4}",
+        1,
+    ),
     "the same in all lanes": (
         """
         affine.for %i = 0 to 40 { affine.for %j = 0 to 40 {
@@ -131,12 +183,15 @@ def test_schedules_keep_what_is_fused(name: str) -> None:
         np.testing.assert_array_equal(found, results[0])
 
 
-def test_a_product_and_a_sum_of_different_functions_stay_apart() -> None:
-    text = """
-    func.func @add(%x: f64, %y: f64) -> f64 {
-      %s = arith.addf %x, %y : f64
+@pytest.mark.parametrize("sum_of", ["addf %x, %y", "addf %q, %x", "subf %q, %x", "addf %x, %q"])
+def test_products_of_a_caller_are_not_fused_with_sums_of_the_callee(sum_of: str) -> None:
+    text = f"""
+    func.func @add(%x: f64, %y: f64) -> f64 {{
+      %q = arith.mulf %x, %y : f64
+      %s = arith.{sum_of} : f64
       return %s : f64
-    }
+    }}"""
+    text += """
     func.func @f(%a: memref<40xf64>, %b: memref<40xf64>) {
       affine.for %i = 0 to 40 {
         %x = affine.load %a[%i] : memref<40xf64>

@@ -6,6 +6,7 @@ import pytest
 
 from loopwright.passes.polyhedral.isl_scheduler import (
     FUSIONS,
+    NoSchedule,
     SchedulerOptions,
     SchedulerProblem,
     SchedulerTimeOut,
@@ -50,3 +51,15 @@ def test_no_answer_in_time(worker: Worker) -> None:
     with pytest.raises(SchedulerTimeOut):
         worker.ask(ONE_LOOP, OPTIONS[0], 0)
     assert "T[" in worker.ask(TWO_LOOPS, OPTIONS[0], 30)
+
+
+def test_isl_gives_up_on_one_question(worker: Worker, capfd: pytest.CaptureFixture[str]) -> None:
+    cycle = "{ S[i] -> S[i + 1] : 0 <= i < 8; S[i] -> S[i - 1] : 0 < i < 9 }"
+    impossible = SchedulerProblem("{ : }", "{ S[i] : 0 <= i < 9 }", cycle, "{ }")
+    worker.begin(impossible, OPTIONS)
+    started = worker.process
+    for options in OPTIONS:
+        with pytest.raises(NoSchedule):
+            worker.ask(impossible, options, 30)
+    assert "S[" in worker.ask(ONE_LOOP, OPTIONS[0], 30) and worker.process is started
+    assert capfd.readouterr().err == ""
