@@ -52,8 +52,8 @@ class Expressions:
         self.calls = Calls(self)
         self.choices = Choices(self)
         self.guards: Guards[ast.AST] = Guards(emitter)
-        self.gathers = Gathers(self)
         self.accesses = Accesses(self, emitter)
+        self.gathers = Gathers(self, self.accesses)
         self.shapes = Shapes(source, captured, self.view, self.computed)
         self._point: tuple[Affine, ...] = ()
 

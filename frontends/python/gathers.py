@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..text.affine import Index
+from .accesses import Accesses
 from .evaluator import Evaluator
 from .values import Constant, Scalar, Value
 from .views import ONE, ZERO, View, same
@@ -13,8 +14,9 @@ from .views import ONE, ZERO, View, same
 class Gathers:
     """Evaluates elements that are read at subscripts that depend on data."""
 
-    def __init__(self, expressions: Evaluator) -> None:
+    def __init__(self, expressions: Evaluator, accesses: Accesses) -> None:
         self.expressions = expressions
+        self.accesses = accesses
         self.source = expressions.source
         self.emitter = expressions.emitter
         self.guards = expressions.guards
@@ -67,7 +69,7 @@ class Gathers:
     def _has_whole_axes(self, base: View) -> bool:
         """Whether each axis is a dimension of the array: extents of that are what is compared."""
         array = base.array
-        extents = array.sizes or self.expressions.accesses.argument(array).extents
+        extents = array.sizes or self.accesses.argument(array).extents
         axes = [
             each.axis
             for each, extent in zip(base.subscripts, extents, strict=True)
