@@ -16,7 +16,8 @@ from xdsl.dialects import arith, func
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import Float32Type, Float64Type, UnitAttr, VectorType
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
 
 SEPARATE = "loopwright.separate"
 """The attribute of an addition that is not fused although an operand is a product now."""
@@ -50,8 +51,9 @@ def fused_product(operation: Operation, position: int) -> arith.MulfOp | None:
     owner = operation.operands[position].owner
     if isinstance(owner, xdsl_vector.BroadcastOp):
         owner = owner.source.owner
-    is_product = isinstance(owner, arith.MulfOp) and owner.parent is operation.parent
-    return owner if is_product and _is_fusible(owner) else None
+    if not isinstance(owner, arith.MulfOp) or owner.parent is not operation.parent:
+        return None
+    return owner if _is_fusible(owner) else None
 
 
 def keep_fused(operation: Operation, original: Operation) -> None:
@@ -81,12 +83,8 @@ def drop_needless_marks(function: func.FuncOp) -> None:
 
 
 def _is_fusible(operation: arith.AddfOp | arith.SubfOp | arith.MulfOp) -> bool:
-    kind = _element(operation.result)
-    flags = operation.fastmath.data if operation.fastmath is not None else ()
-    return isinstance(kind, Float32Type | Float64Type) and not any(
-        flag in flags for flag in _LICENCES
+    kind = operation.result.type
+    element = kind.element_type if isa(kind, VectorType[Attribute]) else kind
+    return isinstance(element, Float32Type | Float64Type) and not any(
+        flag in operation.fastmath.data for flag in _LICENCES
     )
-
-
-def _element(value: SSAValue) -> object:
-    return value.type.element_type if isinstance(value.type, VectorType) else value.type

@@ -66,6 +66,7 @@ CASES = [
     ("build", "build a.c -o b.c"),
     ("build-wheel", "build fixed.mlir --wheel tiny --levels x86-64-v2"),
     ("tune", "tune a.mlir -s n=50 -t 1 --no-runs --model roofline"),
+    ("tuning", "tuning export tuned.jsonl"),
     ("completion", "completion bash"),
     ("machine", "machine --stored"),
     ("data-show", "data show 3"),

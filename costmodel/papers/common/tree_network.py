@@ -195,7 +195,7 @@ def sequences(rows: Sequence[Sequence[int]]) -> Sequences:
     place[order] = np.minimum(np.arange(len(rows)), filled)
     longest = int(lengths.max(initial=0))
     sizes = [int((lengths > position).sum()) for position in range(longest)]
-    index = [
+    index: list[int] = [
         rows[number][position]
         for position, size in enumerate(sizes)
         for number in order[:size].tolist()

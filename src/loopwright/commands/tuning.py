@@ -12,12 +12,28 @@ examples:
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, ClassVar
 
 from ..runtime.choosing.database import default_database
 from ..runtime.choosing.database_files import DatabaseFileError, read_entries, write_entries
+from ..support.json_records import Document
 from . import UsageError
 from .common import check_output
+from .json_output import emit
+
+
+@dataclass(frozen=True)
+class TuningDocument(Document):
+    """Result of `loopwright tuning`."""
+
+    document: ClassVar[str] = "tuning"
+
+    action: Annotated[str, "export or merge"]
+    file: Annotated[str, "the file that was written; merge: the database"]
+    schedules: Annotated[int, "schedules that were written or taken over"]
+    read: Annotated[int | None, "schedules in the files; null: export"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,11 +54,15 @@ def run(arguments: argparse.Namespace) -> int:
             raise UsageError("export writes one file")
         (file,) = arguments.files
         check_output(file)
-        print(f"wrote {file}: {write_entries(file, database.entries())} schedules")
+        written = write_entries(file, database.entries())
+        print(f"wrote {file}: {written} schedules")
+        emit(TuningDocument("export", str(file), written, None))
         return 0
     try:
         entries = [entry for file in arguments.files for entry in read_entries(file)]
     except DatabaseFileError as error:
         raise UsageError(str(error)) from error
-    print(f"took over {database.merge(entries)} of {len(entries)} schedules in {database.path}")
+    taken = database.merge(entries)
+    print(f"took over {taken} of {len(entries)} schedules in {database.path}")
+    emit(TuningDocument("merge", str(database.path), taken, len(entries)))
     return 0

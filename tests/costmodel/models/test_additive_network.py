@@ -15,6 +15,7 @@ from loopwright.costmodel.find import find_model
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.models.additive_network import AdditiveNetwork
 from loopwright.costmodel.models.additive_network_training import LogarithmPool
+from loopwright.costmodel.models.additive_sum import AdditiveNetworkOptions
 from loopwright.costmodel.models.ensemble import Ensemble
 from loopwright.costmodel.models.learned_model import (
     LearnedModel,
@@ -22,6 +23,7 @@ from loopwright.costmodel.models.learned_model import (
     TrainingProgress,
 )
 from loopwright.costmodel.models.statement_rows import ScheduleRows
+from loopwright.costmodel.models.training import PairPool
 from loopwright.costmodel.original import original_schedule
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.machine.target import Target
@@ -134,10 +136,13 @@ def test_percentages_count_besides_logarithms() -> None:
     predicted = torch.tensor([2.0, 0.5, 30.0, 0.1])
     speedups = torch.ones(4)
     censored = torch.tensor([False, False, False, True])
+    pairs = PairPool([None] * 4, speedups, censored)
     plain, both = (
-        LogarithmPool([], speedups, censored, 0.5, 0.0, percentages) for percentages in (0.0, 0.5)
+        LogarithmPool(pairs, np.arange(4), AdditiveNetworkOptions(percentages=each))
+        for each in (0.0, 0.5)
     )
-    differences = both.errors(predicted, range(4)) - plain.errors(predicted, range(4))
+    targets = plain.targets(range(4), torch.device("cpu"))
+    differences = both.errors(predicted, targets) - plain.errors(predicted, targets)
     # Far too fast is no worse than 7.4 times; below the bound of a censored pair, nothing is wrong.
     expected = [0.5, 0.25, 0.5 * 6.4, 0.0]
     np.testing.assert_allclose(differences.numpy(), expected, rtol=1e-5)
