@@ -82,7 +82,7 @@ def _split(schedule: Schedule, name: str, context: SchedulingContext) -> Schedul
 def interiors(statement: StatementStatistics) -> Iterator[Interior]:
     """Of which loops the middle is to be taken so that the instances left are a box."""
     points = fix_parameters(statement.statement.domain, statement.sizes)
-    if points.n_basic_set() != 1 or points.is_box():
+    if points.n_basic_set() != 1 or points.is_box() or not _has_ends(points):
         return
     while True:
         found = [_interior(points, k) for k in range(points.dim(_SET))]
@@ -156,6 +156,14 @@ def _interior(points: isl.Set, iterator: int) -> tuple[float, isl.Set]:
         return 0.0, inside
     (low, high), (first, last) = _ends(inside, iterator), _ends(wide, iterator)
     return (high - low + 1) / (last - first + 1), inside
+
+
+def _has_ends(points: isl.Set) -> bool:
+    """Whether there are points, and all iterators have a first and last value: sizes are known."""
+    return all(
+        points.dim_min_val(iterator).is_int() and points.dim_max_val(iterator).is_int()
+        for iterator in range(points.dim(_SET))
+    )
 
 
 def _ends(points: isl.Set, iterator: int) -> tuple[int, int]:

@@ -200,3 +200,21 @@ def test_triangles_are_left_alone() -> None:
     )["f"]
     original, context = Schedule.original(function.scop), SchedulingContext({}, 1)
     assert not with_guards(original, [("S0",)], context)
+
+
+def test_conditions_with_unknown_sizes_are_left_alone() -> None:
+    text = """
+    func.func @f(%n: index, %A: memref<?x?xf64>) {
+      %c = arith.constant 1.0 : f64
+      affine.for %i = 0 to %n {
+        affine.for %j = affine_map<(i) -> (i)>(%i) to %n {
+          affine.store %c, %A[%i, %j] : memref<?x?xf64>
+        }
+      }
+      return
+    }"""
+    function = loopwright.load(text)["f"]
+    schedule = function.schedule()
+    context = SchedulingContext({}, 1)
+    assert with_guards(schedule, [("S0",)], context) == []
+    assert function.default_schedule({}).scop is function.scop
