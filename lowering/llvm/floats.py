@@ -36,10 +36,11 @@ def _addition(name: str) -> Emit:
 
     def emit(emitter: FunctionEmitter, op: Operation) -> None:
         position = fused_operand(op) if emitter.module.fuses_products else None
-        product = None if position is None else fused_product(op, position)
-        if position is None or product is None:
+        if position is None:
             separate(emitter, op)
             return
+        product = fused_product(op, position)
+        assert product is not None, "it is what fused_operand has found"
         other = emitter.value(op.operands[1 - position])
         left, right = (_in_lanes(emitter, each, other.type) for each in product.operands)
         if isinstance(op, arith.SubfOp):

@@ -13,7 +13,6 @@ import islpy as isl
 
 from ..estimate.program_statistics import StatementStatistics
 from ..estimate.scheduling_context import SchedulingContext
-from ..polyhedral.counting import fix_parameters
 from ..polyhedral.limited_iterators import missing_points, values_of
 from ..polyhedral.schedule_tree import Loop, chain, loops_around
 from ..schedules.errors import MalformedTransformation, TransformationError
@@ -81,7 +80,7 @@ def _split(schedule: Schedule, name: str, context: SchedulingContext) -> Schedul
 
 def interiors(statement: StatementStatistics) -> Iterator[Interior]:
     """Of which loops the middle is to be taken so that the instances left are a box."""
-    points = fix_parameters(statement.statement.domain, statement.sizes)
+    points = statement.points
     if points.n_basic_set() != 1 or points.is_box() or not _has_ends(points):
         return
     while True:
@@ -137,7 +136,7 @@ def _names(statement: str, loops: Iterable[Loop]) -> tuple[str, ...]:
 def _places(statement: StatementStatistics, interior: Interior) -> Iterator[str]:
     """Where the interior begins and ends, in terms of sizes where its loop's bounds are."""
     domain, iterator = statement.statement.domain, interior.iterator
-    first, last = _ends(fix_parameters(domain, statement.sizes), iterator)
+    first, last = _ends(statement.points, iterator)
     if interior.before:
         begin = size_sum(domain.dim_min(iterator)) or {"": first}
         yield text_of(sum_of(begin, {"": interior.before}))

@@ -92,7 +92,7 @@ def _scheduled(schedule: Schedule, name: str, context: SchedulingContext) -> Sch
     around = loops_around(schedule.tree, name)
     if any(len(loop.schedule) > 1 for loop in around):
         raise _Unsuitable(f"{name} shares loops")
-    found = recognise_scatter(schedule, name, around, statistics.statements[name], statistics.sizes)
+    found = recognise_scatter(schedule, name, around, statistics.statements[name])
     if found is None or found.depth == 1:
         raise _Unsuitable(f"{name} is in no scatter form")
     return _Plan(schedule, found, context).apply()

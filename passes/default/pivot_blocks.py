@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from ..estimate.program_statistics import bytes_of
 from ..estimate.scheduling_context import SchedulingContext
-from ..polyhedral.counting import fix_parameters
 from ..polyhedral.schedule_tree import Loop, Tree, chain, nests, statements
 from ..polyhedral.scop import Access
 from ..schedules.errors import TransformationError
@@ -98,7 +97,7 @@ def recognise(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Piv
     (store,) = writes
     steps, *table = around
     vector = [loop for loop in table if is_contiguous(statement, loop, store)]
-    is_box = fix_parameters(statement.statement.domain, statistics.sizes).is_box()
+    is_box = statement.points.is_box()
     if len(vector) != 1 or len(store.map.results) != 2 or selects(statement, steps, store):
         return None
     (rows,) = (loop for loop in table if loop is not vector[0])

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from math import prod
 
 from ..estimate.program_statistics import StatementStatistics
-from ..polyhedral.counting import fix_parameters
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access
 from ..schedules.schedule import Schedule
@@ -73,7 +72,6 @@ def recognise_scatter(
     name: str,
     around: Sequence[Loop],
     statement: StatementStatistics,
-    sizes: Mapping[str, int],
 ) -> ScatterForm | None:
     """The scatter form that a statement has in the loops around it, if it has one."""
     accumulation = schedule.dependences.accumulations.get(name)
@@ -81,7 +79,7 @@ def recognise_scatter(
         return None
     result = accumulation.store
     mixing = [row for row in result.coefficients if sum(map(bool, row)) > 1]
-    if not mixing or not fix_parameters(statement.statement.domain, sizes).is_box():
+    if not mixing or not statement.points.is_box():
         return None
     iterators: dict[str, int] = {}
     for loop in around:

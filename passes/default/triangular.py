@@ -20,7 +20,6 @@ from ..estimate.program_statistics import (
 )
 from ..estimate.register_tile import ADDRESSING, RegisterTile, waits_for_lines
 from ..estimate.scheduling_context import SchedulingContext
-from ..polyhedral.counting import fix_parameters
 from ..polyhedral.scaled_loads import scaled_load
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements
 from ..polyhedral.scop import Access, Array
@@ -112,7 +111,7 @@ def recognise(
         accumulation is None
         or len(around) != 3
         or not _is_permutation(statement, around)
-        or fix_parameters(statement.statement.domain, statistics.sizes).is_box()
+        or statement.points.is_box()
     ):
         return None
     result = accumulation.store

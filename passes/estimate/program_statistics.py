@@ -88,6 +88,11 @@ class StatementStatistics:
     )
 
     @cached_property
+    def points(self) -> isl.Set:
+        """The instances at these sizes."""
+        return fix_parameters(self.statement.domain, self.sizes)
+
+    @cached_property
     def spans(self) -> tuple[float, ...]:
         """How many values each iterator takes, on average, for given values of those before it."""
         return self._spans_in(tuple(range(len(self.statement.loops))))
@@ -144,7 +149,7 @@ class StatementStatistics:
         """How many values some of the iterators take together."""
         found = self._counts.get(kept)
         if found is None:
-            points = fix_parameters(self.statement.domain, self.sizes)
+            points = self.points
             for position in reversed(range(len(self.statement.loops))):
                 if position not in kept:
                     points = points.project_out(isl.dim_type.set, position, 1)
@@ -222,7 +227,7 @@ class StatementStatistics:
     @cached_property
     def limits(self) -> Mapping[int, frozenset[int]]:
         """The iterators that depend on others, by conditions or bounds, and on which."""
-        return limits(fix_parameters(self.statement.domain, self.sizes))
+        return limits(self.points)
 
     def direction(self, loops: Sequence[Loop], loop: Loop) -> tuple[Slope, ...] | None:
         """By how much the iterators grow when `loop` alone of `loops` goes to its next value.
@@ -272,7 +277,7 @@ class StatementStatistics:
     @cached_property
     def _constants(self) -> tuple[int, ...]:
         """The iterators that have one value at these sizes."""
-        points = fix_parameters(self.statement.domain, self.sizes)
+        points = self.points
         lows_and_highs = (
             (k, points.dim_min_val(k), points.dim_max_val(k))
             for k in range(points.dim(isl.dim_type.set))
