@@ -13,8 +13,7 @@ from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access
 from ..schedules.schedule import Schedule
-from ..transformations.split import Split
-from .steps import Steps, added_statements
+from .steps import Steps, split_parts
 
 LEAST_LANES = 0.5
 """The part of a vector that must be used."""
@@ -71,8 +70,14 @@ def recognise(
     loops = {loop.name: loop for loop in around}
     accumulation = schedule.dependences.accumulations.get(name)
     statement = statistics.statements[name]
-    if accumulation is None or not all(_is_iterator(statement, loop) for loop in around[fixed:]):
+    if accumulation is None:
         return None
+    iterators: dict[str, int] = {}
+    for loop in around[fixed:]:
+        iterator = statement.iterator_of(loop)
+        if iterator is None:
+            return None
+        iterators[loop.name] = iterator
     trips = statement.trips(tuple(loops.values()))
     extents = {loop: round(count) for loop, count in zip(loops, trips, strict=True)}
     result = accumulation.store
@@ -83,7 +88,7 @@ def recognise(
     lanes = schedule.target.lanes(result.array.element_type)
     if transposed and prod(extents[each] for each in terms) < LEAST_TERMS:
         return None
-    limits = _limits(statement, {each: loops[each] for each in movable})
+    limits = _limits(statement, iterators)
     side_by_side = [
         each
         for each in free
@@ -108,7 +113,7 @@ def recognise(
             return Contraction(
                 name,
                 {each: extents[each] for each in movable},
-                {each: statement.slopes(loops[each]).index(1) for each in movable},
+                iterators,
                 vector,
                 tallest,
                 terms,
@@ -122,21 +127,15 @@ def recognise(
 
 
 def _limits(
-    statement: StatementStatistics, loops: Mapping[str, Loop]
+    statement: StatementStatistics, iterators: Mapping[str, int]
 ) -> dict[str, tuple[str, ...]]:
     """The loops whose range depends on others, with these."""
-    iterators = {statement.slopes(loop).index(1): name for name, loop in loops.items()}
+    names = {iterator: name for name, iterator in iterators.items()}
     return {
-        iterators[position]: tuple(name for k, name in iterators.items() if k in others)
+        names[position]: tuple(name for name, k in iterators.items() if k in others)
         for position, others in statement.limits.items()
-        if position in iterators
+        if position in names
     }
-
-
-def _is_iterator(statement: StatementStatistics, loop: Loop) -> bool:
-    """Whether a loop is one of those around the statement as written."""
-    slopes = statement.slopes(loop)
-    return sum(map(bool, slopes)) == 1 and max(slopes) == 1
 
 
 def selects(statement: StatementStatistics, loop: Loop, access: Access) -> bool:
@@ -176,14 +175,9 @@ class BlockSteps(Steps):
 
         The statement in each part, and its loops over terms that have conditions with rows.
         """
-        parts = [self.statement]
         count = ceil(found.extents[found.rows] / tile.rows)
-        for at in sorted({1, count - 1}) if found.unrolled and count > 1 else ():
-            before = self.schedule
-            self.step(Split((f"{parts[-1]}.{blocks}",), at=str(at)))
-            body = before.scop.statement(self.statement).body
-            added = added_statements(before, self.schedule)
-            parts += [each for each in added if self.schedule.scop.statement(each).body is body]
+        places = sorted({1, count - 1}) if found.unrolled and count > 1 else ()
+        self.schedule, parts = split_parts(self.schedule, self.statement, blocks, map(str, places))
         statistics = context.statistics(self.schedule.scop)
         for part in parts:
             limits = statistics.statements[part].limits

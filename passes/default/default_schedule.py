@@ -125,7 +125,7 @@ def answered_candidates(
     """`candidates`, with the first answers for the nests of their order."""
     seen = {original}
     tried: set[str] = set()
-    guarded: list[tuple[Schedule, list[tuple[str, ...]]]] = []
+    unanswered: list[tuple[Schedule, list[tuple[str, ...]]]] = []
     for order in orders(original, context) if starts is None else starts:
         # The steps that lead to an order do not matter, nor do the names of its loops.
         functions = _functions(order.tree)
@@ -134,7 +134,10 @@ def answered_candidates(
         tried.add(functions)
         answers = yield from _scheduled(order, context, seen)
         left = [answer.names for answer in answers if answer.strategy is STRATEGIES[-1]]
-        guarded.append((order, with_guards(order, left, context)))
+        unanswered.append((order, left))
+    if not all(left for _, left in unanswered):
+        return
+    guarded = [(order, with_guards(order, left, context)) for order, left in unanswered]
     if all(names for _, names in guarded):
         for order, names in guarded[:MOST_SPLIT]:
             parts = split_at_guards(order, names, context)

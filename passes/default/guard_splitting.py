@@ -18,9 +18,8 @@ from ..polyhedral.schedule_tree import Loop, chain, loops_around
 from ..schedules.errors import MalformedTransformation, TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.interchange import Interchange
-from ..transformations.split import Split
 from .size_sums import size_sum, sum_of, text_of
-from .steps import added_statements
+from .steps import split_parts
 
 LEAST_INTERIOR = 1 / 3
 """The part of a loop's values for which the conditions must hold."""
@@ -104,29 +103,18 @@ def _divided(
     """
     statistics = context.statistics(schedule.scop).statements[name]
     outer = loops_around(schedule.tree, name)
-    loop = next((each for each in outer if _is_iterator(statistics, each, interior)), None)
+    loop = next((each for each in outer if statistics.iterator_of(each) == interior.iterator), None)
     if loop is None or loop not in chain(outer[0]):
         raise MalformedTransformation("the loop is not around the whole nest")
     around = outer[: outer.index(loop) + 1]
     order = (loop, *around[:-1])
     if loop is not outer[0]:
         schedule = schedule.apply(Interchange(_names(name, order)))
-    parts = [name]
-    for at in _places(statistics, interior):
-        split = schedule.apply(Split((f"{parts[-1]}.{loop.name}",), at=at))
-        body = schedule.scop.statement(name).body
-        added = added_statements(schedule, split)
-        parts += [each for each in added if split.scop.statement(each).body is body]
-        schedule = split
+    schedule, parts = split_parts(schedule, name, loop.name, _places(statistics, interior))
     if loop is not outer[0]:
         for part in parts:
             schedule = schedule.apply(Interchange(_names(part, around)))
     return schedule, parts[1 if interior.before else 0]
-
-
-def _is_iterator(statement: StatementStatistics, loop: Loop, interior: Interior) -> bool:
-    slopes = statement.slopes(loop)
-    return slopes[interior.iterator] == 1 and sum(map(bool, slopes)) == 1
 
 
 def _names(statement: str, loops: Iterable[Loop]) -> tuple[str, ...]:

@@ -83,10 +83,10 @@ def recognise_scatter(
         return None
     iterators: dict[str, int] = {}
     for loop in around:
-        slopes = statement.slopes(loop)
-        if sum(map(bool, slopes)) != 1 or max(slopes) != 1:
+        iterator = statement.iterator_of(loop)
+        if iterator is None:
             return None
-        iterators[loop.name] = slopes.index(1)
+        iterators[loop.name] = iterator
     if sorted(iterators.values()) != list(range(len(around))):
         return None
     trips = statement.trips(tuple(around))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import gcd
 from typing import Any
 
@@ -11,6 +11,7 @@ from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule, Transformation
 from ..transformations.interchange import Interchange
 from ..transformations.pack import Pack
+from ..transformations.split import Split
 from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
@@ -34,6 +35,23 @@ def added_statements(before: Schedule, after: Schedule) -> tuple[str, ...]:
     """The names of the statements that steps have added to a program, in its order."""
     known = {statement.name for statement in before.scop.statements}
     return tuple(s.name for s in after.scop.statements if s.name not in known)
+
+
+def split_parts(
+    schedule: Schedule, statement: str, loop: str, places: Iterable[str]
+) -> tuple[Schedule, list[str]]:
+    """Splits a loop around a statement at places, in order; the statement's name in each part.
+
+    Raises TransformationError.
+    """
+    parts = [statement]
+    body = schedule.scop.statement(statement).body
+    for at in places:
+        split = schedule.apply(Split((f"{parts[-1]}.{loop}",), at=at))
+        added = added_statements(schedule, split)
+        parts += [each for each in added if split.scop.statement(each).body is body]
+        schedule = split
+    return schedule, parts
 
 
 class Steps:

@@ -48,20 +48,15 @@ REUSES_WORTH_A_COPY = 2
 
 
 def tensor_contraction(
-    schedule: Schedule, nest: Tree, context: SchedulingContext
+    schedule: Schedule, nest: Tree, context: SchedulingContext, *, transposed: bool = False
 ) -> Schedule | None:
     """Register tile, cache tiles, panels, vectors and threads for one accumulation.
+
+    Vectors go along rows of the result, or down its columns if `transposed`.
 
     for i: for j: for k: C[i, j] += A[i, k] * B[k, j]
     ->  parallel it: for jt: for kt: pack B: for jt2: for it2: for k: 8 x 24 block of C in registers
     """
-    return contract(schedule, nest, context)
-
-
-def contract(
-    schedule: Schedule, nest: Tree, context: SchedulingContext, *, transposed: bool = False
-) -> Schedule | None:
-    """The schedule of a nest that is a contraction, with vectors as `recognise` has them."""
     statistics = context.statistics(schedule.scop)
     names = statements(nest)
     if len(names) != 1 or not isinstance(nest, Loop):

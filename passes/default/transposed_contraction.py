@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Tree
 from ..schedules.schedule import Schedule
-from .tensor_contraction import contract
+from .tensor_contraction import tensor_contraction
 
 
 def transposed_contraction(
@@ -21,4 +21,4 @@ def transposed_contraction(
     for f: for x: for k: C[f, x] += W[f, k] * A[2 * x + k]
     ->  pack W: for xt: for ft: pack C: for k: 6 x 16 block of C's transpose in registers; unpack C
     """
-    return contract(schedule, nest, context, transposed=True)
+    return tensor_contraction(schedule, nest, context, transposed=True)

@@ -229,6 +229,12 @@ class StatementStatistics:
         """The iterators that depend on others, by conditions or bounds, and on which."""
         return limits(self.points)
 
+    def iterator_of(self, loop: Loop) -> int | None:
+        """The iterator that a loop is, as one around the statement as written; None for others."""
+        slopes = self.slopes(loop)
+        is_one = sum(map(bool, slopes)) == 1 and max(slopes) == 1
+        return slopes.index(1) if is_one else None
+
     def direction(self, loops: Sequence[Loop], loop: Loop) -> tuple[Slope, ...] | None:
         """By how much the iterators grow when `loop` alone of `loops` goes to its next value.
 

@@ -70,11 +70,16 @@ def assumed_arguments(function: func.FuncOp) -> tuple[int, ...]:
     return tuple(integers[position] for position in sorted(used))
 
 
-def refused_sizes(function: func.FuncOp, sizes: Sequence[str]) -> Iterator[tuple[str, isl.Set]]:
-    """Sets of values of `sizes`, by name, that the attributes exclude, each with what is wrong."""
+def _spellings(function: func.FuncOp) -> tuple[list[str], list[str]]:
+    """The names of the integer arguments, and of the extents of arrays."""
     names = ArgumentNames.of(function)
     dims = [names.arguments[position] for position in integer_arguments(function)]
-    symbols = list(names.dimensions.values())
+    return dims, list(names.dimensions.values())
+
+
+def refused_sizes(function: func.FuncOp, sizes: Sequence[str]) -> Iterator[tuple[str, isl.Set]]:
+    """Sets of values of `sizes`, by name, that the attributes exclude, each with what is wrong."""
+    dims, symbols = _spellings(function)
     space = f"[{', '.join(sizes)}]"
 
     def spelled(constraint: AffineConstraintExpr) -> tuple[str, str]:
@@ -98,9 +103,7 @@ def refused_sizes(function: func.FuncOp, sizes: Sequence[str]) -> Iterator[tuple
 
 def equal_sizes(function: func.FuncOp) -> tuple[frozenset[str], ...]:
     """The names of sizes that are equal by assumption, in groups."""
-    names = ArgumentNames.of(function)
-    dims = [names.arguments[position] for position in integer_arguments(function)]
-    symbols = list(names.dimensions.values())
+    dims, symbols = _spellings(function)
     groups: list[frozenset[str]] = []
     for is_refused, one in assumptions(function):
         for constraint in () if is_refused else one.constraints:

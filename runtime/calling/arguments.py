@@ -71,6 +71,9 @@ class ArrayArgument:
         # Every call asks for these.
         self._dtype = self.element.dtype
         self._misalignment = self._dtype.itemsize - 1
+        self._fixed = tuple(
+            (n, extent) for n, extent in enumerate(self.shape) if extent is not None
+        )
         self._tensor_class, self._tensor_type, self._dense = NO_TENSORS
 
     def __str__(self) -> str:
@@ -165,11 +168,7 @@ class ArrayArgument:
                 f"{self.place}: expected {len(self.shape)} dimensions, got {len(shape)} "
                 f"(shape {shape}); reshape the array"
             )
-        wrong = [
-            dimension
-            for dimension, (expected, extent) in enumerate(zip(self.shape, shape, strict=True))
-            if expected is not None and expected != extent
-        ]
+        wrong = [dimension for dimension, extent in self._fixed if shape[dimension] != extent]
         if wrong:
             expected = ", ".join("?" if extent is None else str(extent) for extent in self.shape)
             raise ArgumentValueError(

@@ -99,7 +99,10 @@ def _information(library: SharedLibrary, version: str, tag: str, bill: str) -> d
 
 def _licence() -> str:
     """The licence of what wheels have of loopwright itself."""
-    text = metadata.distribution("loopwright").read_text("licenses/LICENSE")
+    # A checkout has the metadata of its build beside the packages, without a licence.
+    installed = metadata.distributions(name="loopwright")
+    texts = (each.read_text("licenses/LICENSE") for each in installed)
+    text = next((each for each in texts if each is not None), None)
     if text is None:
         raise BuildError("the installation of loopwright lacks its LICENSE; install it again")
     return text

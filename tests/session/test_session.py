@@ -9,6 +9,8 @@ import pytest
 
 import loopwright
 from loopwright.errors import IllegalTransformation, MalformedTransformation, SourceError
+from loopwright.session import loaded_program
+from loopwright.session.loaded_program import LoadedProgram
 from loopwright.session.problems import CallError, problem_of
 
 SUM = """
@@ -132,6 +134,7 @@ def test_explain_names_bounds_and_carried_dependences(session: loopwright.Sessio
     (nest,) = explanation.nests
     levels = {"in-core": nest.in_core_seconds, **nest.traffic_seconds}
     assert levels[nest.bound] == max(levels.values()) == nest.seconds
+    assert [*nest.traffic_seconds] == ["L2", "L3", "memory"]  # where it comes from
     carried = {loop.name: loop.carries for loop in explanation.loops}
     assert carried["i"] is None
     assert carried["k"] == "flow dependence from S1 to S1 on C"
@@ -201,3 +204,16 @@ def test_values_of_other_types_are_refused(session: loopwright.Session) -> None:
         session.load(SUM, {"n": "5"})  # pyright: ignore[reportArgumentType]
     with pytest.raises(CallError, match="no form 'cuda'; there are tree, schedule"):
         session.loops("gemm", form="cuda")  # pyright: ignore[reportArgumentType]
+
+
+def test_a_program_remembers_so_many_schedules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loaded_program, "REMEMBERED", 3)
+    function = loopwright.load(SUM)["total"]
+    program = LoadedProgram("total", function, ("total",), None, {"n": 5}, 1, fast_math=False)
+    kept = program.schedule("unroll{loops=i factor=2}")
+    program.remember(function.schedule("unroll{loops=i factor=3}"))
+    program.remember(function.schedule("unroll{loops=i factor=4}"))
+    assert program.schedule("unroll{loops=i factor=2}") is kept
+    for factor in (5, 6, 7):
+        program.remember(function.schedule(f"unroll{{loops=i factor={factor}}}"))
+    assert program.schedule("unroll{loops=i factor=2}") is not kept

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
 import os
@@ -87,11 +86,6 @@ class Page:
         )
         feature = {"name": "prefers-color-scheme", "value": scheme}
         self.call("Emulation.setEmulatedMedia", features=[feature])
-
-    def screenshot(self, file: Path, **options: Any) -> None:
-        """Writes what is seen as a PNG file."""
-        answer = self.call("Page.captureScreenshot", format="png", **options)
-        file.write_bytes(base64.b64decode(answer["data"]))
 
     @property
     def complaints(self) -> list[str]:

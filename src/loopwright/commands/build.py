@@ -40,7 +40,6 @@ from typing import Annotated, ClassVar
 
 from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
-from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.library.build import SUFFIXES
 from ..runtime.program import DEFAULT, Function
 from ..session.problems import place_of
@@ -58,6 +57,7 @@ from .common import (
     add_target_argument,
     add_verify_argument,
     check_output,
+    check_threads,
     named_target,
     read_schedule,
     tell_verdict,
@@ -143,8 +143,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Builds the library and says how to link it."""
     threads = arguments.threads
-    if threads is not None and not 1 <= threads <= MOST_THREADS:
-        raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {threads}")
+    check_threads(threads)
     if arguments.wheel is not None:
         return write(arguments)
     _check_library(arguments)

@@ -13,6 +13,7 @@ from ..dialects.errors import SourceError
 from ..lowering.validation.verdict import Verdict
 from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
+from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.program import CHOSEN, Function
 from . import UsageError
 from .shipped import (
@@ -235,6 +236,12 @@ def format_table(rows: Sequence[Sequence[str]], numbers: bool = False) -> str:
         ]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
+
+
+def check_threads(threads: int | None) -> None:
+    """Raises UsageError."""
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {threads}")
 
 
 def check_seed(seed: int) -> None:

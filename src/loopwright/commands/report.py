@@ -33,10 +33,9 @@ from ..reports.tuned_path import measured_path, predicted_path
 from ..runtime.bench.case import NotApplicable
 from ..runtime.bench.peers.choosing import PEERS, select_peers
 from ..runtime.bench.selection import SelectionError
-from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.jit.threads import default_threads
 from ..runtime.machine import measured as machines
-from ..runtime.program import DEFAULT, Function
+from ..runtime.program import CHOSEN, DEFAULT, Function
 from ..session.shipped_kernels import comparison, standard_size
 from ..support.json_records import Document
 from ..support.output_files import write_output
@@ -49,6 +48,7 @@ from .common import (
     add_schedule_arguments,
     check_output,
     check_seed,
+    check_threads,
     one_function,
     pairs,
     read_schedule,
@@ -110,8 +110,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Writes the page, and says where it is."""
-    if arguments.threads is not None and not 1 <= arguments.threads <= MOST_THREADS:
-        raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {arguments.threads}")
+    check_threads(arguments.threads)
     if arguments.seconds <= 0:
         raise UsageError(f"--seconds must be positive, got {arguments.seconds}")
     check_seed(arguments.seed)
@@ -251,4 +250,4 @@ def _schedule(
         arguments, function, sizes, threads=threads, fast_math=arguments.fast_math
     )
     assert schedule is not None, "there is an option that gives one"
-    return schedule, arguments.pipeline if arguments.pipeline in ("default", "auto") else "given"
+    return schedule, arguments.pipeline if arguments.pipeline in CHOSEN else "given"

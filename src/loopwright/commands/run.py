@@ -24,19 +24,19 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, cast
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from ..passes.polyhedral.counting import UncountableError, floating_point_operations
 from ..passes.polyhedral.touched_elements import touched_elements
 from ..passes.schedules.schedule import Schedule
-from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.calling.arguments import ArrayArgument
 from ..runtime.kernel import Kernel
 from ..runtime.measuring.compare import Agreement, Array, compare
 from ..runtime.measuring.timing import Timing, format_seconds
 from ..runtime.program import CHOSEN, DEFAULT, Function
+from ..runtime.verifying.results import results_of
 from ..session.shipped_kernels import sizes_of
 from ..support.json_records import Document, Record
 from ..support.output_files import replacing
@@ -50,6 +50,7 @@ from .common import (
     add_run_arguments,
     add_schedule_arguments,
     add_verify_argument,
+    check_threads,
     format_table,
     one_function,
     pairs,
@@ -142,8 +143,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs, compares and times a program; 1 when the results differ."""
-    if arguments.threads is not None and not 1 <= arguments.threads <= MOST_THREADS:
-        raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {arguments.threads}")
+    check_threads(arguments.threads)
     inputs = load_inputs(arguments)
     stages = StageTimes()
     with record_stages(stages):
@@ -173,12 +173,12 @@ def run(arguments: argparse.Namespace) -> int:
         kernels = {"unscheduled": plain, title: kernel}
     with line:
         line.update("running once")
-        results = _run_once(kernel, values, tiles)
+        results = results_of(kernel, values, tiles)
     agreements: list[Agreement] = []
     if kernel.schedule is not None or arguments.fast_math:
         with line:
             line.update("running the program as written, to compare")
-            expected = _run_once(function.compile(None, threads=arguments.threads), values)
+            expected = results_of(function.compile(None, threads=arguments.threads), values)
         compared = [results, expected]
         if entry is not None:
             compared = [determined(entry, function, values, each) for each in compared]
@@ -268,28 +268,6 @@ def _tile_sizes(texts: Sequence[str], kernel: Kernel) -> dict[str, int]:
             raise UsageError(f"--tile expects an integer for {name}, got '{text}'") from None
     kernel.signature.bind_tile_sizes(sizes)
     return sizes
-
-
-def _run_once(
-    kernel: Kernel, values: Sequence[object], tiles: Mapping[str, int] | None = None
-) -> dict[str, Array]:
-    """What the kernel computes from copies of the values: arrays by name, and its results."""
-    copies = [
-        cast(Array, value).copy() if isinstance(value, np.ndarray) else value for value in values
-    ]
-    returned = kernel(*copies, **(tiles or {}))
-    results = {
-        argument.place.name: np.asarray(copies[argument.place.position])
-        for argument in kernel.signature.arguments
-        if isinstance(argument, ArrayArgument) and argument.writes
-    }
-    if kernel.signature.results:
-        each = returned if isinstance(returned, tuple) else (returned,)
-        for number, (element, value) in enumerate(
-            zip(kernel.signature.results, each, strict=True), start=1
-        ):
-            results[f"result {number}"] = np.asarray(value, element.dtype)
-    return results
 
 
 def _compare(

@@ -42,7 +42,6 @@ from ..passes.search.space.stages import SPACES
 from ..passes.search.tile_size_search import CHOSEN, tile_search_names
 from ..passes.syntax.schedule_ops import to_sequence
 from ..runtime.bench import plots
-from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.measuring.timing import format_seconds
 from ..runtime.program import Function
 from ..runtime.tuning.tiles import TileOptions, TileResult, tune_tiles
@@ -60,6 +59,7 @@ from .common import (
     add_run_arguments,
     check_output,
     check_seed,
+    check_threads,
     format_table,
     one_function,
 )
@@ -322,8 +322,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError("--no-runs is for searches by model, such as beam")
     if arguments.budget is None and kind is not None and kind.runs == "within a budget":
         raise UsageError(f"--search {arguments.search} runs candidates: say how long with --budget")
-    if arguments.threads is not None and not 1 <= arguments.threads <= MOST_THREADS:
-        raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {arguments.threads}")
+    check_threads(arguments.threads)
     check_seed(arguments.seed)
     if arguments.output is not None:
         check_output(Path(arguments.output))

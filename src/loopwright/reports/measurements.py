@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from typing import cast
-
-import numpy as np
 
 from ..dialects.errors import SourceError
 from ..passes.machine.target import Target
@@ -29,8 +26,9 @@ from ..runtime.bench.variant import Variant
 from ..runtime.calling.arguments import ArrayArgument
 from ..runtime.choosing.database import Question, default_database
 from ..runtime.kernel import Kernel
-from ..runtime.measuring.compare import Array, compare
+from ..runtime.measuring.compare import compare
 from ..runtime.program import DEFAULT
+from ..runtime.verifying.results import results_of
 from .subject import Measured, Subject
 
 AS_WRITTEN = "as written"
@@ -152,7 +150,7 @@ def measure_program(
     """Times of any program on given arguments; raises as calls of kernels do."""
     plain = subject.function.compile(None, threads=1)
     report(AS_WRITTEN)
-    expected = _results(plain, values)
+    expected = results_of(plain, values)
     measured = [_timed(AS_WRITTEN, plain, values, seconds)]
     operations = work(subject)[0] or 0
     for name, schedule in chosen.items():
@@ -160,7 +158,7 @@ def measure_program(
         kernel = subject.function.compile(
             schedule, threads=subject.threads, fast_math=subject.fast_math
         )
-        found = _results(kernel, values)
+        found = results_of(kernel, values)
         agreements = [
             compare(array, found[array], result, operations / max(1, result.size))
             for array, result in expected.items()
@@ -176,16 +174,3 @@ def _timed(
 ) -> Measured:
     timing = kernel.time(*values, budget=seconds, restore=True)
     return Measured(name, timing.threads, timing.seconds, note)
-
-
-def _results(kernel: Kernel, values: Sequence[object]) -> dict[str, Array]:
-    """The arrays that a call on copies of the arguments writes, by name."""
-    copies = [
-        cast(Array, value).copy() if isinstance(value, np.ndarray) else value for value in values
-    ]
-    kernel(*copies)
-    return {
-        argument.place.name: np.asarray(copies[argument.place.position])
-        for argument in kernel.signature.arguments
-        if isinstance(argument, ArrayArgument) and argument.writes
-    }

@@ -16,6 +16,12 @@ from ..support.output_files import write_output
 LARGEST = 1 << 20
 """Bytes of a program."""
 
+_NOT_SERVED = {
+    ".c": "C files are not served, as they include others",
+    ".py": "Python files are not served, as they are run",
+}
+"""Files of other languages, and why they stay outside."""
+
 
 class RootFolder(AnyFiles):
     """Names are relative to the folder; what they lead to, links resolved, must be inside."""
@@ -28,11 +34,11 @@ class RootFolder(AnyFiles):
         if "\n" in source or "{" in source:
             return load_text(source)
         path = self._inside(source)
-        if path.suffix == ".c":
+        if (reason := _NOT_SERVED.get(path.suffix)) is not None:
             raise CallError(
                 "path",
-                f"{source}: C files are not served, as they include others",
-                "translate it with 'loopwright emit --mlir' first",
+                f"{source}: {reason}",
+                "translate it with 'loopwright convert --to mlir' first",
             )
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

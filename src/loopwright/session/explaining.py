@@ -36,7 +36,7 @@ def _nest(program: ScheduledProgram, nest: Loop) -> NestExplanation:
     computing = sum(in_core.seconds(leaf, outer) for leaf, outer in leaves(nest, ()))
     levels = list(program.machine.bandwidths)
     traffic = tuple(MemoryTraffic(program).seconds(nest))
-    names = [f"L{level}" if level < max(levels) else "memory" for level in levels]
+    names = [f"L{level + 1}" if level < max(levels) else "memory" for level in levels]
     bounds = {"in-core": computing, **dict(zip(names, traffic, strict=True))}
     return NestExplanation(
         nest.statements,

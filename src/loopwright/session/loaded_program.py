@@ -115,16 +115,17 @@ class LoadedProgram:
                     text, sizes, threads=self.threads, fast_math=self.fast_math
                 )
             )
-        if text not in self._schedules:
-            self._schedules[text] = self.function.schedule(text, fast_math=self.fast_math)
-        self._schedules.move_to_end(text)
+        known = self._schedules.get(text)
+        found = self.function.schedule(text, fast_math=self.fast_math) if known is None else known
+        return self.remember(found, text)
+
+    def remember(self, schedule: Schedule, text: str | None = None) -> Schedule:
+        """The same schedule, which is found by a text, or its own, from now on."""
+        name = str(schedule) if text is None else text
+        self._schedules[name] = schedule
+        self._schedules.move_to_end(name)
         if len(self._schedules) > REMEMBERED:
             self._schedules.popitem(last=False)
-        return self._schedules[text]
-
-    def remember(self, schedule: Schedule) -> Schedule:
-        """The same schedule, which is found by its text from now on."""
-        self._schedules[str(schedule)] = schedule
         return schedule
 
     def arguments(self, limits: RunLimits) -> list[object]:

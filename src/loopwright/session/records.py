@@ -215,7 +215,9 @@ class NestExplanation(Record):
     statements: Annotated[tuple[str, ...], "the statements of the nest"]
     seconds: Annotated[float, "the estimate"]
     in_core_seconds: Annotated[float, "operations, ports and latencies with all data in cache"]
-    traffic_seconds: Annotated[Mapping[str, float], "of the traffic from each level: L1, memory"]
+    traffic_seconds: Annotated[
+        Mapping[str, float], "of the traffic from each level: L2, L3, memory"
+    ]
     bound: Annotated[str, "`in-core` or the level that takes longest"]
 
 

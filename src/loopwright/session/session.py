@@ -50,7 +50,8 @@ ProgramName = Annotated[str, "the program, as `load` has named it"]
 ScheduleText = Annotated[
     str,
     "the schedule: steps as a pipeline, 'tile{loops=i,j sizes=32,32},parallel{loops=it}'; "
-    "empty: as written; 'default': chosen by rules; 'auto': as tuned",
+    "empty: as written; 'default': the default one; 'rules': by the estimate alone; "
+    "'auto': as tuned",
 ]
 StepText = Annotated[str, "the next step (or several): 'interchange{loops=j,k}'"]
 
