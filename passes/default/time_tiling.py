@@ -24,6 +24,7 @@ from ..transformations.distribute import Distribute
 from ..transformations.parallel import Parallel
 from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
+from ..transformations.unroll_and_jam import UnrollAndJam
 from ..transformations.vectorize import Vectorize
 from ..transformations.wavefront import Wavefront
 from .steps import attempt
@@ -43,6 +44,9 @@ COMPUTING = 0.2
 UNROLL = 4
 """Unrolled vectors: their neighbours are made of each other in registers."""
 
+JAM = 4
+"""Rows side by side: each loaded vector is a neighbour of up to three rows' points."""
+
 
 def time_tiling(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
     """Tiles a permutable band around stencils whose outermost loop carries dependences.
@@ -56,7 +60,7 @@ def time_tiling(schedule: Schedule, nest: Tree, context: SchedulingContext) -> S
     statistics = context.statistics(schedule.scop)
     sizes = _sizes(schedule, statistics, band, context.threads)
     tiled = None if sizes is None else wavefronts(schedule, band, sizes, context.threads)
-    return tiled and _vectorised(tiled, statements(nest), band[-1].name)
+    return tiled and _vectorised(tiled, statements(nest), band)
 
 
 def wavefronts(
@@ -237,18 +241,27 @@ def _spans(
     return spans, by_loop
 
 
-def _vectorised(schedule: Schedule, names: Sequence[str], innermost: str) -> Schedule | None:
-    """Every statement in vector loops of its own, where that is legal."""
+def _vectorised(schedule: Schedule, names: Sequence[str], band: Sequence[Loop]) -> Schedule | None:
+    """Every statement in vector loops of its own, where that is legal.
+
+    Rows of the outermost loop of space run side by side where they are independent; they are so
+    many copies that vectors are not unrolled as well.
+    """
+    innermost = band[-1].name
     if len(names) > 1:
         distributed = attempt(schedule, Distribute((f"{names[0]}.{innermost}",)))
         if distributed is None:
             return None
         schedule = distributed
+    rows = f"{names[0]}.{band[1].name}"
+    jammed = attempt(schedule, UnrollAndJam((rows,), JAM)) if len(band) > 2 else None
+    schedule = jammed or schedule
     is_vector = False
     for name in names:
         loop = f"{name}.{innermost}"
         vector = attempt(schedule, Vectorize((loop,)))
         if vector is not None:
-            schedule = attempt(vector, Unroll((loop,), UNROLL)) or vector
+            unrolled = None if jammed else attempt(vector, Unroll((loop,), UNROLL))
+            schedule = unrolled or vector
             is_vector = True
     return schedule if is_vector else None
