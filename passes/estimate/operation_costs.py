@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat
+from xdsl.dialects.builtin import AnyFloat, FixedBitwidthType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from ..machine.machine import Machine
 from ..machine.target import Target
 from ..polyhedral.arithmetic_widths import Narrowed
-from ..polyhedral.integer_ranges import integer_width
 from ..polyhedral.reductions import allows
 from ..polyhedral.scop import Access, Statement
 from ..schedules.schedule import Schedule
@@ -75,10 +74,12 @@ def throughput(
 def _registers(
     operation: Operation, narrowed: Mapping[Operation, Narrowed], lanes: float, target: Target
 ) -> float:
-    """Vector registers that so many results of an integer operation fill."""
+    """Vector registers that so many operands or results of an operation fill."""
     found = narrowed.get(operation)
-    bits = found.width if found is not None else integer_width(operation.results[0].type)
-    return max(1.0, lanes * max(8, bits) / target.vector_bits) if bits is not None else 1.0
+    kinds = (value.type for value in (*operation.operands, operation.results[0]))
+    widths = (kind.bitwidth for kind in kinds if isinstance(kind, FixedBitwidthType))
+    bits = found.width if found is not None else max(widths, default=0)
+    return max(1.0, lanes * max(8, bits) / target.vector_bits)
 
 
 def accumulates_in_lanes(schedule: Schedule, name: str) -> bool:
