@@ -93,7 +93,7 @@ def _concatenated(emitter: FunctionEmitter, vectors: Sequence[ir.Value]) -> ir.V
     """One vector of the lanes of several, which are a power of two."""
     while len(vectors) > 1:
         lanes = list(range(2 * _lanes(vectors[0])))
-        pairs = list(zip(vectors[::2], vectors[1::2], strict=True))
+        pairs = zip(vectors[::2], vectors[1::2], strict=True)
         vectors = [_shuffled(emitter, low, high, lanes) for low, high in pairs]
     return vectors[0]
 

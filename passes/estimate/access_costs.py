@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import ceil, log2, prod
 
@@ -41,13 +41,23 @@ class LoopsAround:
 
 
 def port_cycles(
-    program: ScheduledProgram, statement: StatementStatistics, around: LoopsAround
+    program: ScheduledProgram,
+    statement: StatementStatistics,
+    around: LoopsAround,
+    done: set[Hashable],
 ) -> float:
-    """Cycles that load and store ports need for a vector of instances of a statement."""
+    """Cycles that load and store ports need for a vector of instances of a statement.
+
+    What is in a register, as it is `done`, costs no load.
+    """
     machine = program.machine
     costs = dict.fromkeys(AccessKind, 0.0)
     masked = _masked_share(around) * (_masked_store(machine, around) - 1)
     for access in statement.statement.accesses:
+        place = access.array.name, access.map
+        if access.kind is AccessKind.READ and place in done:
+            continue
+        done.add(place)
         operations = _operations(program, access, statement, around)
         costs[access.kind] += operations
         if access.kind is AccessKind.WRITE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, FixedBitwidthType
+from xdsl.dialects.builtin import AnyFloat, FixedBitwidthType, IntegerType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
@@ -48,37 +48,51 @@ def throughput(
     lanes: float,
     reassociate: bool,
     pairs: bool = False,
+    done: set[Operation] | None = None,
+    scalar_bits: int | None = None,
 ) -> float:
     """Cycles for the operations of a vector of so many instances, if none has to wait.
 
     With `pairs`, products are added in pairs. Integer arithmetic is as narrow as its bits allow.
+    Where LLVM narrows the integers that are carried in scalars, these have `scalar_bits` at most.
+    What is `done` costs nothing; what is counted joins it.
     """
     statement, narrowed = statistics.statement, statistics.narrowed
     varying = varying_results(statement, changes)
     accesses = {access.op for access in statement.accesses}
     total = 0.0
+    done = set() if done is None else done
     for operation in statement.body:
         if operation in accesses or not any(result in varying for result in operation.results):
             continue
+        if operation in done:
+            continue
+        done.add(operation)
         changing = varying[operation.results[0]]
         shared, own_lanes = (1.0, lanes) if changing is None else repeats(changing)
         kind = effective_type(operation, varying, reassociate=reassociate)
         calls = _calls(operation, target, own_lanes, reassociate=reassociate)
         cycles = calls or target.cycles[operation_class(kind, operation)]
         if not calls and own_lanes > 1:
-            cycles *= _registers(operation, narrowed, own_lanes, target)
+            cycles *= _registers(operation, narrowed, own_lanes, target, scalar_bits)
         total += cycles * (paired_share(operation) if pairs else 1.0) / shared
     return total
 
 
 def _registers(
-    operation: Operation, narrowed: Mapping[Operation, Narrowed], lanes: float, target: Target
+    operation: Operation,
+    narrowed: Mapping[Operation, Narrowed],
+    lanes: float,
+    target: Target,
+    scalar_bits: int | None,
 ) -> float:
     """Vector registers that so many operands or results of an operation fill."""
     found = narrowed.get(operation)
     kinds = (value.type for value in (*operation.operands, operation.results[0]))
     widths = (kind.bitwidth for kind in kinds if isinstance(kind, FixedBitwidthType))
     bits = found.width if found is not None else max(widths, default=0)
+    if scalar_bits is not None and isinstance(operation.results[0].type, IntegerType):
+        bits = min(bits, scalar_bits)
     return max(1.0, lanes * max(8, bits) / target.vector_bits)
 
 
