@@ -82,7 +82,7 @@ class InCoreTime:
             cycles = self.cycles(leaf, loops, shared.setdefault(place, Shared()))
             if cycles is not None:
                 parts.append(cycles)
-        if len(shared) > 1:
+        if len(shared) > 1 and any(part.guards for part in parts):
             # What one has stored in an earlier iteration, others load.
             wait = self._program.machine.store_forwarding
             parts = [replace(p, latency=p.latency + wait if p.latency else 0.0) for p in parts]
@@ -104,7 +104,7 @@ class InCoreTime:
 
     def _offset(self, name: str, loop: Loop) -> str:
         """A loop's value in terms of iterators, whatever the statement's name is."""
-        return str(loop.schedule[name]).split("->", 1)[-1]
+        return str(loop.schedule[name]).rpartition("->")[2]
 
     def _seconds(self, cycles: CoreCycles) -> float:
         vectors = cycles.instances / cycles.lanes

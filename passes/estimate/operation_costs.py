@@ -15,7 +15,7 @@ from ..polyhedral.arithmetic_widths import Narrowed
 from ..polyhedral.reductions import allows
 from ..polyhedral.scop import Access, Statement
 from ..schedules.schedule import Schedule
-from .elementary_functions import elementary_cycles, function_name
+from .elementary_functions import OVERLAP, elementary_cycles, function_name
 from .paired_products import paired_share
 from .program_statistics import StatementStatistics
 
@@ -62,6 +62,8 @@ def throughput(
     accesses = {access.op for access in statement.accesses}
     total = 0.0
     done = set() if done is None else done
+    # Several registers of a function, and of what is around it, wait less for each other.
+    takes_turns = any(elementary_cycles(operation, target, 1.0) for operation in statement.body)
     for operation in statement.body:
         if operation in accesses or not any(result in varying for result in operation.results):
             continue
@@ -74,7 +76,8 @@ def throughput(
         calls = _calls(operation, target, own_lanes, reassociate=reassociate)
         cycles = calls or target.cycles[operation_class(kind, operation)]
         if not calls and own_lanes > 1:
-            cycles *= _registers(operation, narrowed, own_lanes, target, scalar_bits)
+            registers = _registers(operation, narrowed, own_lanes, target, scalar_bits)
+            cycles *= max(1.0, registers * OVERLAP) if takes_turns else registers
         total += cycles * (paired_share(operation) if pairs else 1.0) / shared
     return total
 
