@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from xdsl.ir import Block, Operation
 
 from ...dialects.vector import GatherOp
+from ...passes.estimate.access_costs import LARGEST_STRIDE
 from ..loops.alias_analysis import Numbering, constant_lanes
-from .known_lanes import lanes_of, stride_of
+from .known_lanes import column_of, lanes_of, stride_of
 from .memory_versions import MemoryVersions
 
 
@@ -30,6 +31,7 @@ class InterleavedLoads:
 def interleaved_loads(block: Block, *, noalias: bool) -> Mapping[Operation, InterleavedLoads]:
     """The gathers of a block with a small positive stride, all lanes on, each with its group.
 
+    Those of longer rows are left out where they are fewer than half of the columns.
     `noalias` says that no two memrefs share memory.
     """
     groups: defaultdict[Hashable, dict[int, GatherOp]] = defaultdict(dict)
@@ -43,11 +45,10 @@ def interleaved_loads(block: Block, *, noalias: bool) -> Mapping[Operation, Inte
                 lanes_of(operation.mask),
             )
             if stride is not None and stride > 1 and active is not None and all(active):
-                *outer, last = (numbering.index(value) for value in operation.indices)
-                row = (*outer, last - last.constant)
+                row, column = column_of(operation, numbering)
                 key = (versions.now(operation.base), row, stride, operation.result.type)
                 strides[key] = stride
-                groups[key].setdefault(last.constant, operation)
+                groups[key].setdefault(column, operation)
         versions.after(operation)
     result: dict[Operation, InterleavedLoads] = {}
     for key, found in groups.items():
@@ -56,6 +57,8 @@ def interleaved_loads(block: Block, *, noalias: bool) -> Mapping[Operation, Inte
             first = waiting[0]
             columns = [column for column in waiting if column - first < strides[key]]
             waiting = waiting[len(columns) :]
+            if strides[key] > LARGEST_STRIDE and 2 * len(columns) < strides[key]:
+                continue
             gathers = tuple(found[column] for column in columns)
             group = InterleavedLoads(gathers, tuple(column - first for column in columns))
             result.update(dict.fromkeys(gathers, group))

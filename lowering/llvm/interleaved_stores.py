@@ -8,15 +8,17 @@ All are stored where the last one stands; nothing in between may touch the memre
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.hints import isa
 
 from ...dialects.vector import GatherOp, ScatterOp
 from ..loops.alias_analysis import Numbering, constant_lanes, touched_memrefs
 from ..nest.index_expression import Index
-from .known_lanes import lanes_of, stride_of
+from .known_lanes import column_of, lanes_of, stride_of
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,26 @@ class InterleavedStores:
     last: ScatterOp
 
 
-_Row = tuple[tuple[Index, ...], Index, Attribute, int]
-"""Of a scatter: the outer subscripts, the last one without its constant, type and stride."""
+@dataclass(frozen=True)
+class _Row:
+    """Where scatters begin but for a constant, their type and stride."""
+
+    place: tuple[Index, ...]
+    kind: Attribute
+    stride: int
+
+    def meet(self, one: int, other: int) -> bool:
+        """Whether vectors from two columns on have elements in common."""
+        assert isa(self.kind, VectorType[Attribute])
+        apart = abs(one - other)
+        return apart % self.stride == 0 and apart < self.stride * self.kind.get_shape()[0]
+
+    def whole(self, columns: Container[int], column: int) -> range | None:
+        """The columns of a row with this one, where all are among some columns; else None."""
+        firsts = range(column - self.stride + 1, column + 1)
+        rows = (range(first, first + self.stride) for first in firsts)
+        return next((row for row in rows if all(each in columns for each in row)), None)
+
 
 _Columns = dict[int, ScatterOp]
 
@@ -54,26 +74,23 @@ def interleaved_stores(block: Block, *, noalias: bool) -> Mapping[Operation, Int
         rows = waiting.setdefault(touched[0], {})
         for other in [each for each in rows if each != row and not _are_apart(each, row)]:
             del rows[other]
+        columns = rows.setdefault(row, {})
+        for each in [each for each in columns if row.meet(each, column)]:
+            del columns[each]
         if isinstance(operation, GatherOp):
-            if any((column - each) % row[3] == 0 for each in rows.get(row, ())):
-                del rows[row]
             continue
         assert isinstance(operation, ScatterOp)
-        columns = rows.pop(row, {})
-        if column in columns or any(abs(column - each) >= row[3] for each in columns):
-            columns = {}
         columns[column] = operation
-        if len(columns) < row[3]:
-            rows[row] = columns
-            continue
-        group = InterleavedStores(tuple(columns[each] for each in sorted(columns)), operation)
-        result.update(dict.fromkeys(group.scatters, group))
+        whole = row.whole(columns, column)
+        if whole is not None:
+            group = InterleavedStores(tuple(columns.pop(each) for each in whole), operation)
+            result.update(dict.fromkeys(group.scatters, group))
     return result
 
 
 def _are_apart(one: _Row, other: _Row) -> bool:
-    """Whether two rows have an outer subscript that is never the same."""
-    differences = (a - b for a, b in zip(one[0], other[0], strict=True))
+    """Whether two rows have a subscript that is never the same."""
+    differences = (a - b for a, b in zip(one.place, other.place, strict=True))
     return any(each.is_constant and each.constant for each in differences)
 
 
@@ -85,6 +102,5 @@ def _row(operation: Operation, numbering: Numbering) -> tuple[_Row, int] | None:
     active = lanes_of(operation.mask)
     if stride is None or stride < 2 or active is None or not all(active):
         return None
-    *outer, last = (numbering.index(value) for value in operation.indices)
-    kind = operation.operands[-1].type
-    return (tuple(outer), last - last.constant, kind, stride), last.constant
+    place, column = column_of(operation, numbering)
+    return _Row(place, operation.operands[-1].type, stride), column

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects import vector as xdsl_vector
-from xdsl.dialects.builtin import IntegerAttr, VectorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, VectorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from ...dialects.vector import ConstantMaskOp
-from ...passes.estimate.access_costs import LARGEST_STRIDE
-from ..loops.alias_analysis import constant_lanes
+from ...dialects.memref import is_memref
+from ...dialects.vector import ConstantMaskOp, GatherOp, ScatterOp
+from ...passes.estimate.access_costs import LARGEST_ROW
+from ..loops.alias_analysis import Numbering, constant_lanes
+from ..nest.index_expression import Index
 
 
 def stride_of(offsets: Sequence[int] | None) -> int | None:
@@ -21,7 +24,7 @@ def stride_of(offsets: Sequence[int] | None) -> int | None:
         return None
     stride = offsets[1] - offsets[0]
     even = all(offset == lane * stride for lane, offset in enumerate(offsets))
-    return stride if even and stride not in (0, 1) and abs(stride) <= LARGEST_STRIDE else None
+    return stride if even and stride not in (0, 1) and abs(stride) <= LARGEST_ROW else None
 
 
 def lanes_of(mask: SSAValue) -> tuple[bool, ...] | None:
@@ -42,3 +45,23 @@ def lanes_of(mask: SSAValue) -> tuple[bool, ...] | None:
         case _:
             return None
     return tuple(lane < size for lane in range(count))
+
+
+def column_of(
+    operation: GatherOp | ScatterOp, numbering: Numbering
+) -> tuple[tuple[Index, ...], int]:
+    """Where a gather or scatter begins: a place that others share, and elements from there on.
+
+    The place is one sum where the extents are known, so that pixels in two rows of a small array,
+    as `A[2 * i, 0]` and `A[2 * i + 1, 0]`, share it; else subscripts.
+    """
+    subscripts = [numbering.index(value) for value in operation.indices]
+    kind = operation.base.type
+    assert is_memref(kind)
+    extents = kind.get_shape()
+    if DYNAMIC_INDEX not in extents[1:]:
+        pitches = (prod(extents[position + 1 :]) for position in range(len(extents)))
+        products = (each * pitch for each, pitch in zip(subscripts, pitches, strict=True))
+        subscripts = [sum(products, Index())]
+    *outer, last = subscripts
+    return (*outer, last - last.constant), last.constant

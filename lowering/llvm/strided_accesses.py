@@ -11,13 +11,15 @@ together they write every element (`interleaved_stores`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
+from functools import partial
 
 from llvmlite import ir
 
 from .emitter import FunctionEmitter, constant
+from .interleaving import Chunks
 from .memory import load, store
-from .types import I32, scalar_type
+from .transposition import CHUNK_BYTES
+from .types import I32, scalar_type, size_in_bytes
 from .values import integer
 
 
@@ -39,38 +41,61 @@ def load_columns(
     extent = columns[-1] + 1
     if bits in _SHORT and stride in _POWERS:
         return _parts_of_rows(emitter, pointer, kind, stride, columns, alignment)
-    if bits == _BYTE and extent == stride:
-        whole = ir.VectorType(element, kind.count * stride)
-        rows = load(emitter, pointer, whole, alignment)
-        places = ([stride * lane + column for lane in range(kind.count)] for column in columns)
-        return [_shuffled(emitter, rows, rows, lanes) for lanes in places]
-    if extent == stride == _TWICE_TWO:
-        steps = range(0, stride * kind.count, kind.count)
-        rows = [load(emitter, _behind(emitter, pointer, k, kind), kind, alignment) for k in steps]
-        low, high = _halved(emitter, *rows[:2]), _halved(emitter, *rows[2:])
-        (first, third), (second, fourth) = (
-            _halved(emitter, *pair) for pair in zip(low, high, strict=True)
-        )
-        parts = first, second, third, fourth
-        return [parts[column] for column in columns]
     reach = stride * (kind.count - 1) + extent
+    chunks = _chunks(emitter, kind, stride)
+    if chunks is not None:
+        register = ir.VectorType(element, chunks.lanes)
+        parts: list[list[ir.Value]] = []
+        for first in range(0, kind.count * stride, chunks.lanes * stride):
+            starts = range(first, first + chunks.lanes * stride, chunks.lanes)
+            rows = [_load_within(emitter, pointer, register, k, reach, alignment) for k in starts]
+            found = chunks.separate(rows, columns)
+            parts.append([found[column] for column in columns])
+        return [_concatenated(emitter, column) for column in zip(*parts, strict=True)]
     starts = [min(start, reach - kind.count) for start in range(0, reach, kind.count)]
     return _selected(emitter, pointer, kind, starts, stride, columns, alignment)
 
 
-def _halved(emitter: FunctionEmitter, left: ir.Value, right: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """The even and the odd elements of two vectors."""
-    count = _lanes(left)
-    even, odd = (list(range(first, 2 * count, 2)) for first in (0, 1))
-    return _shuffled(emitter, left, right, even), _shuffled(emitter, left, right, odd)
+def _chunks(emitter: FunctionEmitter, kind: ir.VectorType, stride: int) -> Chunks[ir.Value] | None:
+    """The registers that a vector is cut into to be interleaved; None where it is not.
+
+    With more than 256 bits, all but bytes are moved anywhere in a register in one operation.
+    """
+    bits = emitter.module.target.vector_bits
+    size = size_in_bytes(scalar_type(kind))
+    count = min(kind.count, bits // (8 * size))
+    chunk = CHUNK_BYTES // size if bits <= LANES_APART or size == 1 else count
+    if stride == 2 or kind.count % count or (kind.count // count).bit_count() != 1:
+        return None
+    if chunk < 2 or count % chunk or count.bit_count() != 1:
+        return None
+    return Chunks(count // chunk, chunk, partial(_shuffled, emitter))
 
 
-def _zipped(emitter: FunctionEmitter, left: ir.Value, right: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """The elements of two vectors in turns, as two vectors."""
-    count = _lanes(left)
-    both = [lane for k in range(count) for lane in (k, count + k)]
-    low, high = both[:count], both[count:]
-    return _shuffled(emitter, left, right, low), _shuffled(emitter, left, right, high)
+def _load_within(
+    emitter: FunctionEmitter,
+    pointer: ir.Value,
+    kind: ir.VectorType,
+    start: int,
+    reach: int,
+    alignment: int,
+) -> ir.Value:
+    """A vector from an element on, of which nothing behind `reach` elements is touched."""
+    if start >= reach:
+        return ir.Constant(kind, ir.Undefined)
+    earlier = max(0, start + kind.count - reach)
+    vector = load(emitter, _behind(emitter, pointer, start - earlier, kind), kind, alignment)
+    lanes = [min(lane + earlier, kind.count - 1) for lane in range(kind.count)]
+    return _shuffled(emitter, vector, vector, lanes) if earlier else vector
+
+
+def _concatenated(emitter: FunctionEmitter, vectors: Sequence[ir.Value]) -> ir.Value:
+    """One vector of the lanes of several, which are a power of two."""
+    while len(vectors) > 1:
+        lanes = list(range(2 * _lanes(vectors[0])))
+        pairs = zip(vectors[::2], vectors[1::2], strict=True)
+        vectors = [_shuffled(emitter, low, high, lanes) for low, high in pairs]
+    return vectors[0]
 
 
 def _lanes(value: ir.Value) -> int:
@@ -78,8 +103,9 @@ def _lanes(value: ir.Value) -> int:
     return value.type.count
 
 
-_TWICE_TWO = 4
-_BYTE = 8
+LANES_APART = 256
+"""Bits of registers in which shuffles stay inside of 16 bytes, as a rule (AVX2)."""
+
 _SHORT = (8, 16)
 _POWERS = (2, 4)
 
@@ -167,19 +193,14 @@ def store_interleaved(
     kind = values[0].type
     assert isinstance(kind, ir.VectorType)
     count, width = len(values), kind.count
-    if count == _TWICE_TWO:
-        pairs = _zipped(emitter, *values[::2]), _zipped(emitter, *values[1::2])
-        halves = (_zipped(emitter, *pair) for pair in zip(*pairs, strict=True))
-        for piece, value in enumerate(chain.from_iterable(halves)):
-            store(emitter, value, _behind(emitter, pointer, piece * width, kind), alignment)
-        return
-    element = scalar_type(kind)
-    if isinstance(element, ir.IntType) and element.width == _BYTE and count != 2:
-        # LLVM has an order of shuffles of its own for three columns of bytes.
-        order = [column * width + lane for lane in range(width) for column in range(count)]
-        low = _shuffled(emitter, values[0], values[1], list(range(2 * width)))
-        high = _shuffled(emitter, values[2], values[2], list(range(2 * width)))
-        store(emitter, _shuffled(emitter, low, high, order), pointer, alignment)
+    chunks = _chunks(emitter, kind, count)
+    if chunks is not None:
+        for first in range(0, width, chunks.lanes):
+            lanes = list(range(first, first + chunks.lanes))
+            parts = [_shuffled(emitter, value, value, lanes) for value in values]
+            for number, vector in enumerate(chunks.interleave(parts)):
+                place = first * count + number * chunks.lanes
+                store(emitter, vector, _behind(emitter, pointer, place, kind), alignment)
         return
     for piece in range(count):
         elements = range(piece * width, (piece + 1) * width)

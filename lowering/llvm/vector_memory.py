@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.vector import GatherOp, ScatterOp
+from ...passes.estimate.access_costs import LARGEST_STRIDE
 from ...passes.polyhedral.gathers import depends_on_data
 from ..loops.alias_analysis import constant_lanes
 from .bounds_checks import guard_mask, guard_offsets
@@ -243,10 +244,12 @@ def _emit_strided(emitter: FunctionEmitter, op: GatherOp) -> bool:
     stride, active = stride_of(constant_lanes(op.index_vec)), lanes_of(op.mask)
     if stride is None or active is None or not all(active) or emitter.module.options.check_bounds:
         return False
+    group = emitter.interleaved_loads(op)
+    if group is None and abs(stride) > LARGEST_STRIDE:
+        return False
     kind = type_of(op.result)
     assert isinstance(kind, ir.VectorType)
     pointer, alignment = _pointer(emitter, op.base, op.indices), _alignment(op, kind)
-    group = emitter.interleaved_loads(op)
     if group is None:
         emitter.values[op.result] = load_strided(emitter, pointer, kind, stride, alignment)
         return True

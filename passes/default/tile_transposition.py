@@ -15,7 +15,7 @@ from xdsl.ir.affine import (
     AffineDimExpr,
 )
 
-from ..estimate.access_costs import LARGEST_STRIDE
+from ..estimate.access_costs import LARGEST_ROW, LARGEST_STRIDE
 from ..estimate.local_extents import stored_statistics
 from ..estimate.program_statistics import ProgramStatistics, StatementStatistics
 from ..estimate.scheduling_context import SchedulingContext
@@ -181,12 +181,19 @@ class _Band:
                     signs.add(across > 0)
                 if abs(across) <= 1:
                     continue
-                is_shuffled = across == trips <= LARGEST_STRIDE
+                is_shuffled = across == trips <= LARGEST_ROW
                 is_row = abs(across) > LARGEST_STRIDE and not is_write
                 if abs(along) != 1 or not (is_shuffled or is_row):
                     return False
                 is_joined = True
         return is_joined and len(signs) == 1
+
+    def _has_rows_of(self, pair: tuple[Loop, Loop]) -> bool:
+        """Whether the unrolled loop accesses all columns of short rows, which stay together."""
+        trips = self.trips[pair[1].name]
+        statement = self.statistics.statements[statements(self.loops[0])[0]]
+        strides = (across for _, across, _ in self._strides(statement, pair))
+        return any(1 < across == trips <= LARGEST_ROW for across in strides)
 
     def _is_backwards(self, pair: tuple[Loop, Loop]) -> bool:
         """Whether the writes go backwards along the vector loop."""
@@ -211,9 +218,10 @@ class _Band:
         steps.interchange([*others, vector.name, unrolled.name])
         if self._is_backwards((vector, unrolled)):
             steps.step(Reverse((steps.name(vector.name),)))
-        if self.trips[vector.name] > height and self.trips[unrolled.name] > width:
+        is_cut = self.trips[unrolled.name] > width and not self._has_rows_of((vector, unrolled))
+        if is_cut and self.trips[vector.name] > height:
             steps.make_tiles([vector.name, unrolled.name], [height, width])
-        elif self.trips[unrolled.name] > width:
+        elif is_cut:
             tiles = steps.make_tiles([unrolled.name], [width])
             steps.interchange([*tiles, vector.name, unrolled.name])
         steps.step(Unroll((steps.name(unrolled.name),)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from ..estimate.local_extents import stored_statistics
+from ..estimate.program_statistics import is_scalar
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops, statements
 from ..schedules.errors import TransformationError
@@ -55,8 +56,11 @@ def unrolled_short_loops(
                 write.array.element_type
                 for name in statements(loop.body)
                 for write in statistics.statements[name].statement.writes
+                if not is_scalar(write.array)
             )
-            width = min(map(schedule.target.lanes, kinds))
+            width = min(map(schedule.target.lanes, kinds), default=None)
+            if width is None:
+                return None
             schedule = schedule.apply(Vectorize((f"{statement}.{loop.name}",), width))
     except TransformationError:
         return None

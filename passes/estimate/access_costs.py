@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import ceil, log2, prod
 
 from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, AccessKind
-from .program_statistics import ProgramStatistics, StatementStatistics
+from .program_statistics import ProgramStatistics, StatementStatistics, bytes_of
 from .scheduled_program import ScheduledProgram, innermost_loop
 
 FEWEST_COLUMNS = 0.25
@@ -18,7 +18,10 @@ a share of the rows (`lowering.llvm.transposed_loads`)."""
 
 
 LARGEST_STRIDE = 4
-"""In elements: what is further apart is gathered or scattered."""
+"""In elements: what is further apart is gathered or scattered, unless others lie in between."""
+
+LARGEST_ROW = 8
+"""Elements of rows of which all columns are stored, or half of them loaded, together."""
 
 OVERLAPPING_STORES = 4.0
 """What two stores cost that cover leading lanes, and the shuffles before them, in stores."""
@@ -38,13 +41,23 @@ class LoopsAround:
 
 
 def port_cycles(
-    program: ScheduledProgram, statement: StatementStatistics, around: LoopsAround
+    program: ScheduledProgram,
+    statement: StatementStatistics,
+    around: LoopsAround,
+    done: set[Hashable],
 ) -> float:
-    """Cycles that load and store ports need for a vector of instances of a statement."""
+    """Cycles that load and store ports need for a vector of instances of a statement.
+
+    What is in a register, as it is `done`, costs no load.
+    """
     machine = program.machine
     costs = dict.fromkeys(AccessKind, 0.0)
     masked = _masked_share(around) * (_masked_store(machine, around) - 1)
     for access in statement.statement.accesses:
+        place = access.array.name, access.map
+        if access.kind is AccessKind.READ and place in done:
+            continue
+        done.add(place)
         operations = _operations(program, access, statement, around)
         costs[access.kind] += operations
         if access.kind is AccessKind.WRITE:
@@ -102,9 +115,12 @@ def _operations(
         if loop is around.vector:
             if stride not in (0, 1):
                 cost *= _apart(program, access, statement, around, stride)
-            elif stride and not access.array.is_local:
+            elif stride:
+                cost *= _registers_of(access, around, machine)
                 # A vector that begins anywhere may cross the end of a line.
-                cost *= 1 + machine.vector_bits / 8 / machine.cache_line
+                cost *= (
+                    1 + (not access.array.is_local) * machine.vector_bits / 8 / machine.cache_line
+                )
         elif stride == 0 and (loop is innermost or loop.unroll == 0):
             cost /= max(1.0, count)
         elif stride == 0 and loop.unroll:
@@ -121,6 +137,11 @@ def _registers(strides: Sequence[int], around: LoopsAround) -> int:
     )
 
 
+def _registers_of(access: Access, around: LoopsAround, machine: Machine) -> float:
+    """Vector registers that the elements of all lanes fill."""
+    return max(1.0, around.lanes * 8 * bytes_of(access.array.element_type) / machine.vector_bits)
+
+
 def _apart(
     program: ScheduledProgram,
     access: Access,
@@ -133,40 +154,49 @@ def _apart(
     Elements a small stride apart are loaded, or stored together with those between them, in as
     many vectors, each of which is shuffled (`lowering.llvm.strided_accesses`).
     """
-    if abs(stride) > LARGEST_STRIDE:
+    row = abs(stride)
+    if row > LARGEST_ROW:
         return _gather(program, access, statement, around)
-    if access.kind is AccessKind.READ:
-        if stride > 0 and _is_filled(program, access, statement, around, stride):
-            return 1 + SHUFFLES_PER_LOAD * (stride - 1) / stride
-        return abs(stride) + SHUFFLES_PER_LOAD * max(1, abs(stride) - 1)
-    if stride > 0 and _is_filled(program, access, statement, around, stride):
-        return 1 + SHUFFLES_PER_LOAD * (stride - 1) / stride
+    columns = _columns_of_row(program, access, statement, around, row) if stride > 0 else 1
+    registers = _registers_of(access, around, program.machine)
+    if columns == row:
+        return registers * (1 + SHUFFLES_PER_LOAD * (row - 1) / row)
+    if access.kind is AccessKind.READ and row <= LARGEST_STRIDE:
+        return registers * (row + SHUFFLES_PER_LOAD * max(1, row - 1))
+    if access.kind is AccessKind.READ and 2 * columns >= row:
+        return registers * (row + SHUFFLES_PER_LOAD * (row - 1)) / columns
     return _gather(program, access, statement, around)
 
 
-def _is_filled(
+def _columns_of_row(
     program: ScheduledProgram,
     access: Access,
     statement: StatementStatistics,
     around: LoopsAround,
-    stride: int,
-) -> bool:
-    """Whether the iterations of unrolled loops, or the statements of the vector loop, read (or
-    write) all elements between those of the access.
+    row: int,
+) -> int:
+    """How many of the columns of rows of so many elements are accessed together.
+
+    By the iterations of unrolled loops, and the statements of the vector loop.
     """
     assert around.vector is not None
-    if stride <= _columns(program.statistics, access, statement, around):
-        return True
+    statistics = program.statistics
+    extents = statistics.extents(access.array)
+    pitches = [prod(extents[position + 1 :]) for position in range(len(extents))]
     columns = {
-        other.constants
+        sum(c * pitch for c, pitch in zip(other.constants, pitches, strict=True)) % row
         for name in around.vector.schedule
         for other in program.statement(name).statement.accesses
         if other.kind is access.kind
         and other.array.name == access.array.name
         and other.coefficients == access.coefficients
     }
-    row = access.constants[:-1]
-    return stride <= sum(each[:-1] == row for each in columns)
+    for loop, count in zip(around.loops, around.trips, strict=True):
+        direction = statement.direction(around.loops, loop) if loop.unroll == 0 else None
+        if direction is not None and loop is not around.vector:
+            step = statement.stride(access, direction, statistics)
+            columns = {(each + k * step) % row for each in columns for k in range(ceil(count))}
+    return len(columns)
 
 
 def _gather(

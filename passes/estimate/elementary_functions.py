@@ -48,7 +48,7 @@ _CRITICAL = 0.4
 INTERLEAVED = 2
 """Registers of a vector whose instructions take turns, so that fewer wait for each other."""
 
-_OVERLAP = 0.7
+OVERLAP = 0.7
 """What they take each, over one by itself (measured: prices of options, a cell of an LSTM)."""
 
 
@@ -64,7 +64,7 @@ def elementary_cycles(operation: Operation, target: Target, lanes: float) -> flo
         return 0.0
     registers = lanes / target.lanes(operation.results[0].type)
     # Not all lanes of the last vector count: on average there may be fewer than two registers.
-    return cycles * (registers * _OVERLAP if registers > INTERLEAVED / 1.5 else max(1.0, registers))
+    return cycles * (registers * OVERLAP if registers > INTERLEAVED / 1.5 else max(1.0, registers))
 
 
 def elementary_latency(operation: Operation, target: Target) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..polyhedral.isl_context import ISL_LOCK
-from ..polyhedral.schedule_tree import Leaf, Loop, Tree, leaves
+from ..polyhedral.schedule_tree import Leaf, Loop, Tree
 from ..schedules.schedule import Schedule
 from .in_core import InCoreTime
 from .memory_traffic import MemoryTraffic
@@ -66,7 +66,7 @@ class _Estimator:
         return nests[key][1]
 
     def _seconds_of_nest(self, tree: Loop) -> float:
-        computing = sum(self._in_core.seconds(leaf, outer) for leaf, outer in leaves(tree, ()))
+        computing = self._in_core.nest_seconds(tree)
         forks = sum(
             self._program.forks(loop, outer) for loop, outer in outermost_parallel_loops(tree)
         )

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 from math import prod
 
-from ..polyhedral.schedule_tree import Leaf, Loop
-from ..polyhedral.scop import Access
+from xdsl.ir import Operation
+
+from ..polyhedral.schedule_tree import Leaf, Loop, leaves
+from ..polyhedral.scop import Access, Statement
 from .access_costs import LoopsAround, port_cycles
 from .operation_costs import Changes, throughput
 from .paired_products import adds_pairs
-from .program_statistics import StatementStatistics, subscript_steps
+from .program_statistics import StatementStatistics, bytes_of, is_scalar, subscript_steps
 from .recurrence_bound import recurrence
 from .scheduled_program import ScheduledProgram, innermost_loop
 from .vector_loops import VectorLoops
@@ -41,6 +44,14 @@ class CoreCycles:
         return self.guards + max(self.operations, self.accesses, self.latency)
 
 
+@dataclass(frozen=True)
+class Shared:
+    """What statements in the same loops have computed, loaded and stored so far."""
+
+    operations: set[Operation] = field(default_factory=set[Operation])
+    places: set[Hashable] = field(default_factory=set[Hashable])
+
+
 class InCoreTime:
     """The in-core execution time of the statements of a program."""
 
@@ -48,22 +59,66 @@ class InCoreTime:
         self._program = program
         self._vector_loops = VectorLoops(program)
 
+    def nest_seconds(self, nest: Loop) -> float:
+        """Seconds for a nest if all data were in the nearest cache: its bodies one by one."""
+        bodies = groupby(leaves(nest, ()), key=lambda each: tuple(map(id, each[1])))
+        return sum(self._body_seconds(list(body)) for _, body in bodies)
+
     def seconds(self, leaf: Leaf, loops: tuple[Loop, ...]) -> float:
         """Seconds for the instances of a statement if all data were in the nearest cache."""
         cycles = self.cycles(leaf, loops)
-        if cycles is None:
-            return 0.0
-        return (
-            cycles.instances
-            / cycles.lanes
-            * cycles.total
-            / self._program.machine.hertz
-            / cycles.threads
+        return 0.0 if cycles is None else self._seconds(cycles)
+
+    def _body_seconds(self, members: Sequence[tuple[Leaf, tuple[Loop, ...]]]) -> float:
+        """Of statements in the same loops: what one waits for, others use.
+
+        What several of them compute or load is there once.
+        """
+        shared: dict[Hashable, Shared] = {}
+        parts: list[CoreCycles] = []
+        for leaf, loops in members:
+            # Statements that are shifted against each other run with values of other iterations.
+            place = tuple(self._offset(leaf.statement, loop) for loop in loops)
+            cycles = self.cycles(leaf, loops, shared.setdefault(place, Shared()))
+            if cycles is not None:
+                parts.append(cycles)
+        if len(shared) > 1 and any(part.guards for part in parts):
+            # What one has stored in an earlier iteration, others load.
+            wait = self._program.machine.store_forwarding
+            parts = [replace(p, latency=p.latency + wait if p.latency else 0.0) for p in parts]
+        alike: dict[tuple[float, float, float], list[CoreCycles]] = {}
+        for part in parts:
+            alike.setdefault((part.instances, part.lanes, part.threads), []).append(part)
+        return sum(
+            self._seconds(
+                replace(
+                    group[0],
+                    operations=sum(part.operations for part in group),
+                    accesses=sum(part.accesses for part in group),
+                    latency=max(part.latency for part in group),
+                    guards=sum(part.guards for part in group),
+                )
+            )
+            for group in alike.values()
         )
 
-    def cycles(self, leaf: Leaf, loops: tuple[Loop, ...]) -> CoreCycles | None:
-        """What bounds a statement in the core; None where it has no instances."""
+    def _offset(self, name: str, loop: Loop) -> str:
+        """A loop's value in terms of iterators, whatever the statement's name is."""
+        return str(loop.schedule[name]).rpartition("->")[2]
+
+    def _seconds(self, cycles: CoreCycles) -> float:
+        vectors = cycles.instances / cycles.lanes
+        return vectors * cycles.total / self._program.machine.hertz / cycles.threads
+
+    def cycles(
+        self, leaf: Leaf, loops: tuple[Loop, ...], shared: Shared | None = None
+    ) -> CoreCycles | None:
+        """What bounds a statement in the core; None where it has no instances.
+
+        Without what others in the same loops share with it, if these are given.
+        """
         program = self._program
+        shared = shared or Shared()
         statistics = program.statement(leaf.statement)
         if not statistics.instances:
             return None
@@ -75,6 +130,9 @@ class InCoreTime:
         )
         if guarded:
             vector = None
+        innermost = innermost_loop(loops)
+        if vector is None and innermost is not None:
+            guarded |= not self._vector_loops.is_in_step(innermost, loops)
         trips = statistics.trips(loops)
         lanes = 1.0
         if vector is not None:
@@ -91,13 +149,16 @@ class InCoreTime:
             lanes=lanes,
             reassociate=program.schedule.reassociate,
             pairs=program.schedule.target.adds_products_in_pairs and adds_pairs(statistics, loops),
+            done=shared.operations,
+            scalar_bits=_scalar_bits(statistics.statement, vector),
         )
+        around = LoopsAround(loops, trips, vector, lanes)
         return CoreCycles(
             statistics.instances,
             lanes,
             program.threads(statistics, loops),
             operations,
-            port_cycles(program, statistics, LoopsAround(loops, trips, vector, lanes)),
+            port_cycles(program, statistics, around, shared.places),
             self._latency(statistics, loops, vector),
             program.machine.guard_cycles * guarded,
         )
@@ -155,6 +216,15 @@ class InCoreTime:
         length = _chain(statement, loops, trips) * len(statement.statement.body)
         # Short chains that follow each other overlap.
         return waits / max(1.0, chains, self._program.machine.reorder_window / length)
+
+
+def _scalar_bits(statement: Statement, vector: Loop | None) -> int | None:
+    """Bits of sums and extrema of short integers where LLVM makes the vectors; None elsewhere."""
+    arrays = [access.array for access in statement.accesses]
+    kinds = [array.element_type for array in arrays if not is_scalar(array)]
+    if vector is None or vector.vector is not None or len(kinds) == len(arrays):
+        return None
+    return max((2 * 8 * bytes_of(kind) for kind in kinds), default=None)
 
 
 def _chain(

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat
+from xdsl.dialects.builtin import AnyFloat, FixedBitwidthType, IntegerType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from ..machine.machine import Machine
 from ..machine.target import Target
 from ..polyhedral.arithmetic_widths import Narrowed
-from ..polyhedral.integer_ranges import integer_width
 from ..polyhedral.reductions import allows
 from ..polyhedral.scop import Access, Statement
 from ..schedules.schedule import Schedule
-from .elementary_functions import elementary_cycles, function_name
+from .elementary_functions import OVERLAP, elementary_cycles, function_name
 from .paired_products import paired_share
 from .program_statistics import StatementStatistics
 
@@ -49,36 +48,55 @@ def throughput(
     lanes: float,
     reassociate: bool,
     pairs: bool = False,
+    done: set[Operation] | None = None,
+    scalar_bits: int | None = None,
 ) -> float:
     """Cycles for the operations of a vector of so many instances, if none has to wait.
 
     With `pairs`, products are added in pairs. Integer arithmetic is as narrow as its bits allow.
+    Where LLVM narrows the integers that are carried in scalars, these have `scalar_bits` at most.
+    What is `done` costs nothing; what is counted joins it.
     """
     statement, narrowed = statistics.statement, statistics.narrowed
     varying = varying_results(statement, changes)
     accesses = {access.op for access in statement.accesses}
     total = 0.0
+    done = set() if done is None else done
+    # Several registers of a function, and of what is around it, wait less for each other.
+    takes_turns = any(elementary_cycles(operation, target, 1.0) for operation in statement.body)
     for operation in statement.body:
         if operation in accesses or not any(result in varying for result in operation.results):
             continue
+        if operation in done:
+            continue
+        done.add(operation)
         changing = varying[operation.results[0]]
         shared, own_lanes = (1.0, lanes) if changing is None else repeats(changing)
         kind = effective_type(operation, varying, reassociate=reassociate)
         calls = _calls(operation, target, own_lanes, reassociate=reassociate)
         cycles = calls or target.cycles[operation_class(kind, operation)]
         if not calls and own_lanes > 1:
-            cycles *= _registers(operation, narrowed, own_lanes, target)
+            registers = _registers(operation, narrowed, own_lanes, target, scalar_bits)
+            cycles *= max(1.0, registers * OVERLAP) if takes_turns else registers
         total += cycles * (paired_share(operation) if pairs else 1.0) / shared
     return total
 
 
 def _registers(
-    operation: Operation, narrowed: Mapping[Operation, Narrowed], lanes: float, target: Target
+    operation: Operation,
+    narrowed: Mapping[Operation, Narrowed],
+    lanes: float,
+    target: Target,
+    scalar_bits: int | None,
 ) -> float:
-    """Vector registers that so many results of an integer operation fill."""
+    """Vector registers that so many operands or results of an operation fill."""
     found = narrowed.get(operation)
-    bits = found.width if found is not None else integer_width(operation.results[0].type)
-    return max(1.0, lanes * max(8, bits) / target.vector_bits) if bits is not None else 1.0
+    kinds = (value.type for value in (*operation.operands, operation.results[0]))
+    widths = (kind.bitwidth for kind in kinds if isinstance(kind, FixedBitwidthType))
+    bits = found.width if found is not None else max(widths, default=0)
+    if scalar_bits is not None and isinstance(operation.results[0].type, IntegerType):
+        bits = min(bits, scalar_bits)
+    return max(1.0, lanes * max(8, bits) / target.vector_bits)
 
 
 def accumulates_in_lanes(schedule: Schedule, name: str) -> bool:

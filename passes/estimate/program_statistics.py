@@ -37,6 +37,11 @@ def bytes_of(element_type: Attribute) -> int:
     return 8
 
 
+def is_scalar(array: Array) -> bool:
+    """Whether an array stands for a scalar of the program, one for each iteration of its loops."""
+    return array.is_local and array.scope_depth == len(array.shape)
+
+
 @dataclass(frozen=True)
 class ProgramStatistics:
     """A Scop at given sizes; its statements by name.

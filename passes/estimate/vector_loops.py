@@ -13,7 +13,7 @@ from ..polyhedral.counting import fix_parameters
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, walk
 from ..schedules.program_edits import outer_values
 from .operation_costs import accumulates_in_lanes
-from .program_statistics import StatementStatistics
+from .program_statistics import StatementStatistics, is_scalar
 from .scheduled_program import ScheduledProgram, innermost_loop
 
 MOST_UNROLLED = 150
@@ -138,11 +138,12 @@ class VectorLoops:
         return any((inside - own) & statement.limits.get(k, frozenset()) for k in own)
 
     def width(self, statement: StatementStatistics, loop: Loop) -> int:
-        """The lanes of a vector along a loop."""
-        return loop.vector or min(
-            self._program.machine.lanes(access.array.element_type)
-            for access in statement.statement.accesses
-        )
+        """The lanes of a vector along a loop; scalars of the program do not limit LLVM's."""
+        if loop.vector is not None:
+            return loop.vector
+        kinds = {access.array: access.array.element_type for access in statement.statement.accesses}
+        stored = [kind for array, kind in kinds.items() if not is_scalar(array)]
+        return min(map(self._program.machine.lanes, stored or kinds.values()))
 
     def lanes(self, statement: StatementStatistics, loop: Loop, trips: float) -> float:
         """Instances per vector, on average."""

@@ -68,7 +68,7 @@ def interleaved(channels: int, kind: str, between: str = "") -> str:
 
 
 @pytest.mark.parametrize("kind", TYPES)
-@pytest.mark.parametrize("channels", [2, 3, 4])
+@pytest.mark.parametrize("channels", [2, 3, 4, 5, 6, 8])
 def test_stores_that_fill_rows_are_joined(kind: str, channels: int) -> None:
     text, schedule = interleaved(channels, kind), "vectorize{loops=i width=8}"
     a = np.arange(channels * N).reshape(channels, N).astype(TYPES[kind])
@@ -100,7 +100,19 @@ def test_a_load_of_what_a_store_writes_stands_between() -> None:
 
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize(
-    "columns", [(2, 0, 1), (3, 0, 1, 2), (3, 0, 2), (4, 0, 1, 2, 3), (4, 1, 2)]
+    "columns",
+    [
+        (2, 0, 1),
+        (3, 0, 1, 2),
+        (3, 0, 2),
+        (4, 0, 1, 2, 3),
+        (4, 1, 2),
+        (5, 0, 2, 3),
+        (6, 0, 1, 2, 3, 4, 5),
+        (6, 1, 2, 4),
+        (7, 0, 1, 2, 3, 4),
+        (8, 0, 1, 4, 6),
+    ],
 )
 def test_columns_of_the_same_rows_are_loaded_together(kind: str, columns: tuple[int, ...]) -> None:
     stride, *read = columns
@@ -117,8 +129,47 @@ def test_columns_of_the_same_rows_are_loaded_together(kind: str, columns: tuple[
     )
     a = np.arange(count).astype(TYPES[kind])
     b = np.zeros((len(read), N), TYPES[kind])
+    for width in (8, 32):
+        b[:] = 0
+        schedule = f"vectorize{{loops=i width={width}}}"
+        loopwright.load(text)["f"].compile(schedule)(a, b)
+        assert all(np.array_equal(b[n], a[c::stride][:N]) for n, c in enumerate(read))
+        assert "llvm.masked.gather" not in llvm_ir(text.replace(f"0 to {N}", "0 to 64"), schedule)
+
+
+PIXELS = """
+func.func @f(%A: memref<SIZEx64x3xi8>, %B: memref<32x2x3xi8>) {
+  affine.for %i = 0 to 32 {
+STORES  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4, 5), (3, 4, 5, 0, 1, 2), (5, 0, 4, 1, 3, 2)])
+def test_pixels_side_by_side_are_one_row(order: tuple[int, ...]) -> None:
+    """Subscripts differ in two dimensions, elements in one."""
+    stores = "".join(
+        f"    %{k} = affine.load %A[{k // 3}, 2 * %i, {k % 3}] : memref<SIZEx64x3xi8>\n"
+        f"    affine.store %{k}, %B[%i, {k // 3}, {k % 3}] : memref<32x2x3xi8>\n"
+        for k in order
+    )
+    text = PIXELS.replace("STORES", stores).replace("SIZE", "2")
+    schedule = "vectorize{loops=i width=32}"
+    a = np.random.default_rng(2).integers(0, 99, (2, 64, 3)).astype(np.int8)
+    b = np.zeros((32, 2, 3), np.int8)
+    loopwright.load(text)["f"].compile(schedule)(a, b)
+    assert np.array_equal(b, a[:, ::2].transpose(1, 0, 2))
+    assert "llvm.masked" not in llvm_ir(text, schedule)
+
+
+def test_an_element_is_stored_again_behind_its_row() -> None:
+    text = interleaved(3, "f64").replace("  }\n", "    affine.store %0, %B[%i, 1] : SHAPE\n  }\n")
+    text = text.replace("SHAPE", f"memref<{N}x3xf64>")
+    a = np.arange(3.0 * N).reshape(3, N)
+    b = np.zeros((N, 3))
     loopwright.load(text)["f"].compile("vectorize{loops=i width=8}")(a, b)
-    assert all(np.array_equal(b[n], a[c::stride][:N]) for n, c in enumerate(read))
+    assert np.array_equal(b, a[[0, 0, 2]].T)
 
 
 RAGGED = """
