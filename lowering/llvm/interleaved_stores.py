@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ...dialects.arith import constant_lanes
 from ...dialects.vector import GatherOp, ScatterOp
-from ..loops.alias_analysis import Numbering, constant_lanes, touched_memrefs
+from ..loops.alias_analysis import Numbering, touched_memrefs
 from ..nest.index_expression import Index
 from .known_lanes import lanes_of, stride_of
 

@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import IntegerAttr, VectorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
+from ...dialects.arith import constant_lanes
 from ...dialects.vector import ConstantMaskOp
 from ...passes.estimate.access_costs import LARGEST_STRIDE
-from ..loops.alias_analysis import constant_lanes
 
 
 def stride_of(offsets: Sequence[int] | None) -> int | None:
