@@ -52,7 +52,9 @@ def split_signature(content: bytes) -> tuple[bytes, bytes | None]:
     if not isinstance(line, dict) or cast("dict[str, Any]", line).keys() != {SIGNATURE}:
         return content, None
     try:
-        return text + b"\n", base64.b64decode(line[SIGNATURE], validate=True)
+        return text + b"\n", base64.b64decode(
+            cast("dict[str, Any]", line)[SIGNATURE], validate=True
+        )
     except (binascii.Error, TypeError, ValueError):
         return content, None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from .extras import extra_for
 from .output_files import write_output
@@ -55,7 +55,7 @@ def _reached(name: str) -> Generator[tuple[Any, str]]:
     with extra_for(name):
         import fsspec
     try:
-        yield fsspec.core.url_to_fs(name)
+        yield cast(Any, fsspec.core).url_to_fs(name)
     except Exception as error:  # each file system has errors of its own
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise LocationError(f"{name}: {reason}") from error
