@@ -25,6 +25,9 @@ types: $(STAMP) ## pyright, strict
 filecheck: $(STAMP) ## golden tests of the textual tools
 	$(BIN)/lit -q tests/filecheck
 
+# Tests start many processes: they read bytecode that is there instead of compiling all of Python's.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Threads that wait for others give up their core: several tests run at once.
 unit campaign fuzz pairs faults: export OMP_WAIT_POLICY = passive
 

@@ -14,7 +14,6 @@ machine is not measured again. The exit code is 1 when a result is wrong.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import tempfile
@@ -82,8 +81,7 @@ def main() -> int:
             progress.update(entry.name, number)
             if entry.name not in known:
                 line = {**here, **measured(entry, options.threads, options.seconds, progress)}
-                with options.lines.open("a") as file:
-                    file.write(f"{json.dumps(line)}\n")
+                record.add_line(options.lines, line)
                 known[entry.name] = line
             progress.clear()
             print("  ".join(map(str, row(known[entry.name]))), flush=True)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -79,8 +78,7 @@ def main() -> int:
             progress.update("programs", number)
             if str(number) not in known:
                 line = {**here, "kernel": str(number), **measured(number, deciding)}
-                with options.lines.open("a") as file:
-                    file.write(f"{json.dumps(line)}\n")
+                record.add_line(options.lines, line)
                 known[str(number)] = line
     lines = [known[str(number)] for number in range(options.programs)]
     lines = [line for line in lines if line["expected"] is not None]

@@ -12,7 +12,6 @@ the choice of the default schedule takes more than the fastest candidate.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -76,8 +75,7 @@ def main() -> int:
             progress.update(entry.name, number)
             if entry.name not in known:
                 line = {**here, **measured(entry, options.threads, options.seconds, progress)}
-                with options.lines.open("a") as file:
-                    file.write(f"{json.dumps(line)}\n")
+                record.add_line(options.lines, line)
                 known[entry.name] = line
     finally:
         progress.clear()

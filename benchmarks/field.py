@@ -12,7 +12,6 @@ measured again. The exit code is 1 when a result of ours is wrong.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 from collections.abc import Iterator, Sequence
@@ -79,8 +78,7 @@ def main() -> int:
                     **here,
                     **measured(entry, options.threads, peers, options.seconds, progress),
                 }
-                with options.lines.open("a") as file:
-                    file.write(f"{json.dumps(line)}\n")
+                record.add_line(options.lines, line)
                 known[entry.name] = line
             progress.clear()
             print("  ".join(map(str, row(known[entry.name]))), flush=True)

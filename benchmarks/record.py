@@ -98,6 +98,12 @@ def known_lines(path: Path, here: Mapping[str, Any]) -> dict[str, dict[str, Any]
     return {line["kernel"]: line for line in found if here.items() <= line.items()}
 
 
+def add_line(path: Path, line: Mapping[str, Any]) -> None:
+    """Adds a JSON line to a file, which need not exist: what was measured is kept at once."""
+    with path.open("a") as file:
+        file.write(f"{json.dumps(line)}\n")
+
+
 def code() -> str:
     """A hash of the commit and of what differs from it in the working tree."""
     state = _git("rev-parse", "HEAD") + _git("diff", "HEAD")

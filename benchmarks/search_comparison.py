@@ -24,6 +24,8 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
+import record
+
 import loopwright
 from loopwright.costmodel.find import DEFAULT_MODEL, find_model
 from loopwright.kernels.catalogue import KernelEntry
@@ -62,8 +64,7 @@ class Journal:
     def add(self, **line: Any) -> None:
         """Keeps a line at once."""
         self.lines.append(line)
-        with self.path.open("a") as file:
-            file.write(f"{json.dumps(line)}\n")
+        record.add_line(self.path, line)
 
     def of(self, kind: str) -> list[dict[str, Any]]:
         """All lines of a kind."""

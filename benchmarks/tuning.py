@@ -156,8 +156,7 @@ def main() -> None:
         values = list(entry.arguments(options.size))
         measure = untuned if options.untuned else tuned
         lines.append({"kernel": entry.name, **measure(entry, function, values, options)})
-        with options.file.open("a") as file:
-            file.write(f"{json.dumps(lines[-1])}\n")
+        record.add_line(options.file, lines[-1])
     report(lines)
     rows = [(line["kernel"], round(line["gain"], 2)) for line in lines if line["gain"]]
     record.write(options.record, ("kernel", "speed-up"), rows)

@@ -6,8 +6,15 @@ from types import UnionType
 from typing import ClassVar, Self
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, VectorType, i1
-from xdsl.ir import Attribute, Dialect
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    IntegerType,
+    VectorType,
+    i1,
+)
+from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -265,6 +272,17 @@ class RemFOp(arith.FloatingPointLikeBinaryOperation):
     name = "arith.remf"
 
     traits = traits_def(Pure())
+
+
+def constant_lanes(value: SSAValue) -> tuple[int, ...] | None:
+    """The elements of a vector of integers, if it is a constant."""
+    match value.owner:
+        case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as elements):
+            values = elements.get_values()
+            lanes = tuple(value for value in values if isinstance(value, int))
+            return lanes if len(lanes) == len(values) else None
+        case _:
+            return None
 
 
 def _element(type: Attribute) -> Attribute:

@@ -22,8 +22,8 @@ from ..learning.examples import ProgramExamples
 from .array_files import load_arrays, store_arrays
 from .learned_model import TrainingOptions, TrainingProgress
 from .model_files import check_plan
-from .tensors import arrays_in, descend, from_array, shuffled, tensors_of, usable_device
-from .training_batches import Collate, Pool, in_batches
+from .tensors import arrays_in, descend, from_array, tensors_of, usable_device
+from .training_batches import Collate, Pool, Shuffled, in_batches
 
 VALIDATED_AT_ONCE = 512
 
@@ -47,7 +47,7 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class PairPool:
+class PairPool(Shuffled):
     """Concatenated pairs of all programs, with percentage errors."""
 
     features: list[Any]
@@ -65,10 +65,6 @@ class PairPool:
             from_array(np.concatenate([program.speedups for program in programs])).float(),
             from_array(np.concatenate([program.censored for program in programs])),
         )
-
-    def order(self, random: torch.Generator) -> Sequence[int]:
-        """Shuffled."""
-        return shuffled(len(self.features), random)
 
     def targets(self, chosen: Sequence[int], device: torch.device) -> tuple[Tensor, Tensor]:
         """Measured speed-ups, and which are censored."""

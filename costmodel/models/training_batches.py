@@ -36,6 +36,14 @@ class Pool(Protocol):
         ...
 
 
+class Shuffled:
+    """Base of pools whose entries have nothing to do with each other."""
+
+    def order(self: Pool, random: torch.Generator) -> Sequence[int]:
+        """Shuffled."""
+        return shuffled(len(self.features), random)
+
+
 @dataclass(frozen=True)
 class Batch:
     """Inputs of the network and targets of `count` entries, on the device."""

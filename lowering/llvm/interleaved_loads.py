@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation
 
+from ...dialects.arith import constant_lanes
 from ...dialects.vector import GatherOp
 from ...passes.estimate.access_costs import LARGEST_STRIDE
-from ..loops.alias_analysis import Numbering, constant_lanes
+from ..loops.alias_analysis import Numbering
 from .known_lanes import column_of, lanes_of, stride_of
 from .memory_versions import MemoryVersions
 

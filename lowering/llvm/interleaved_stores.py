@@ -15,8 +15,9 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from ...dialects.arith import constant_lanes
 from ...dialects.vector import GatherOp, ScatterOp
-from ..loops.alias_analysis import Numbering, constant_lanes, touched_memrefs
+from ..loops.alias_analysis import Numbering, touched_memrefs
 from ..nest.index_expression import Index
 from .known_lanes import column_of, lanes_of, stride_of
 

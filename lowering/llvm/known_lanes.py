@@ -11,10 +11,11 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, VectorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
+from ...dialects.arith import constant_lanes
 from ...dialects.memref import is_memref
 from ...dialects.vector import ConstantMaskOp, GatherOp, ScatterOp
 from ...passes.estimate.access_costs import LARGEST_ROW
-from ..loops.alias_analysis import Numbering, constant_lanes
+from ..loops.alias_analysis import Numbering
 from ..nest.index_expression import Index
 
 

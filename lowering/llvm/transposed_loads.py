@@ -28,9 +28,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from ...dialects.arith import constant_lanes
 from ...dialects.vector import GatherOp
 from ...passes.estimate.access_costs import FEWEST_COLUMNS
-from ..loops.alias_analysis import Numbering, constant_lanes
+from ..loops.alias_analysis import Numbering
 from .known_lanes import lanes_of
 from .memory_versions import MemoryVersions
 

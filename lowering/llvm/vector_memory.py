@@ -12,10 +12,10 @@ from xdsl.dialects import affine, vector
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
+from ...dialects.arith import constant_lanes
 from ...dialects.vector import GatherOp, ScatterOp
 from ...passes.estimate.access_costs import LARGEST_STRIDE
 from ...passes.polyhedral.gathers import depends_on_data
-from ..loops.alias_analysis import constant_lanes
 from .bounds_checks import guard_mask, guard_offsets
 from .emitter import Emitters, FunctionEmitter, constant, type_of
 from .known_lanes import lanes_of, stride_of

@@ -12,7 +12,6 @@ from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AffineMapAttr,
-    DenseIntOrFPElementsAttr,
     IntegerAttr,
     MemRefType,
     VectorType,
@@ -22,6 +21,7 @@ from xdsl.ir.affine import AffineConstraintKind, AffineExpr
 from xdsl.utils.hints import isa
 
 from ...dialects import affine, vector
+from ...dialects.arith import constant_lanes
 from ...dialects.memref import is_memref
 from ..nest.index_bounds import Range
 from ..nest.index_expression import Index, Variable, linear_form
@@ -274,17 +274,6 @@ class Numbering:
                 _group(uppers, loop.upperBoundsGroups.get_values(), position),
             )
         return (), ()
-
-
-def constant_lanes(value: SSAValue) -> tuple[int, ...] | None:
-    """The elements of a vector of integers, if it is a constant."""
-    match value.owner:
-        case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as elements):
-            values = elements.get_values()
-            lanes = tuple(value for value in values if isinstance(value, int))
-            return lanes if len(lanes) == len(values) else None
-        case _:
-            return None
 
 
 def _are_apart(one: Place, other: Place) -> bool:

@@ -11,7 +11,7 @@ from ..estimate.estimate import estimate
 from ..estimate.scheduling_context import SchedulingContext
 from ..machine.target import Target
 from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
-from ..polyhedral.schedule_tree import Leaf, Loop, Tree, nests, statements
+from ..polyhedral.schedule_tree import Tree, functions_text, nests, statements
 from ..polyhedral.scop import Scop
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule, Steps
@@ -128,7 +128,7 @@ def answered_candidates(
     unanswered: list[tuple[Schedule, list[tuple[str, ...]]]] = []
     for order in orders(original, context) if starts is None else starts:
         # The steps that lead to an order do not matter, nor do the names of its loops.
-        functions = _functions(order.tree)
+        functions = functions_text(order.tree)
         if functions in tried:
             continue
         tried.add(functions)
@@ -281,14 +281,3 @@ def _answers(
 def _nest(schedule: Schedule, names: tuple[str, ...]) -> Tree:
     """The top-level nest of these statements."""
     return next(nest for nest in nests(schedule.tree) if names[0] in statements(nest))
-
-
-def _functions(tree: Tree) -> str:
-    """What the loops of a tree iterate over, as text."""
-    match tree:
-        case Leaf(name):
-            return name
-        case Loop(schedule=schedule, body=body):
-            return f"[{', '.join(map(str, schedule.values()))}]({_functions(body)})"
-        case _:
-            return "; ".join(map(_functions, tree.children))

@@ -15,10 +15,11 @@ from ..estimate.program_statistics import StatementStatistics
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.limited_iterators import missing_points, values_of
 from ..polyhedral.schedule_tree import Loop, chain, loops_around
+from ..schedules.affine_sums import text_of_sum
 from ..schedules.errors import MalformedTransformation, TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.interchange import Interchange
-from .size_sums import size_sum, sum_of, text_of
+from .size_sums import size_sum, sum_of
 from .steps import split_parts
 
 LEAST_INTERIOR = 1 / 3
@@ -127,10 +128,10 @@ def _places(statement: StatementStatistics, interior: Interior) -> Iterator[str]
     first, last = _ends(statement.points, iterator)
     if interior.before:
         begin = size_sum(domain.dim_min(iterator)) or {"": first}
-        yield text_of(sum_of(begin, {"": interior.before}))
+        yield text_of_sum(sum_of(begin, {"": interior.before}))
     if interior.behind:
         end = size_sum(domain.dim_max(iterator)) or {"": last}
-        yield text_of(sum_of(end, {"": 1 - interior.behind}))
+        yield text_of_sum(sum_of(end, {"": 1 - interior.behind}))
 
 
 def _interior(points: isl.Set, iterator: int) -> tuple[float, isl.Set]:

@@ -14,6 +14,7 @@ from ..estimate.access_costs import LARGEST_STRIDE
 from ..estimate.parallel_profitability import LEAST_CYCLES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Sequence, Tree, chain, loops_around, nests, statements
+from ..schedules.affine_sums import text_of_sum
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.distribute import Distribute
@@ -24,7 +25,7 @@ from ..transformations.split import Split
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .scatter_form import Mixed, ScatterForm, recognise_scatter
-from .size_sums import SizeSum, sum_of, text_of
+from .size_sums import SizeSum, sum_of
 from .steps import Steps, added_statements
 from .vectorise_and_parallelise import vectorise_and_parallelise
 
@@ -245,7 +246,7 @@ class _Plan(Steps):
         parts = [self.statement]
         for at in (sum_of(first, highest), sum_of(last, lowest, {"": 1})):
             before = self.schedule
-            self.step(Split((f"{parts[-1]}.{split.element}",), at=text_of(at)))
+            self.step(Split((f"{parts[-1]}.{split.element}",), at=text_of_sum(at)))
             parts += added_statements(before, self.schedule)
         begin = sum_of(first, highest)
         if set(begin) == {""} and begin[""]:

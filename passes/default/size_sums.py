@@ -32,10 +32,3 @@ def sum_of(*bounds: SizeSum) -> dict[str, int]:
     """The sum of sums."""
     names = dict.fromkeys(name for bound in bounds for name in bound)
     return {name: sum(bound.get(name, 0) for bound in bounds) for name in names}
-
-
-def text_of(bound: SizeSum) -> str:
-    """A sum as options of transformations have it: `+n-1`."""
-    terms = [f"{factor:+d}{name}" for name, factor in bound.items() if name and factor]
-    constant = bound.get("", 0)
-    return "".join((*terms, f"{constant:+d}" if constant or not terms else ""))

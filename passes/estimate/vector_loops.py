@@ -10,7 +10,7 @@ from math import ceil, inf, prod
 import islpy as isl
 
 from ..polyhedral.counting import fix_parameters
-from ..polyhedral.schedule_tree import Loop, Tree, leaves, walk
+from ..polyhedral.schedule_tree import Loop, Tree, leaves, place_of, walk
 from ..schedules.program_edits import outer_values
 from .operation_costs import accumulates_in_lanes
 from .program_statistics import StatementStatistics, is_scalar
@@ -116,7 +116,7 @@ class VectorLoops:
         key = id(loop.schedule)
         found = self._in_step.get(key)
         if found is None:
-            around = loops[: next(n for n, other in enumerate(loops) if other is loop) + 1]
+            around = loops[: place_of(loop, loops) + 1]
             first, *others = (self._iterations(name, around) for name in loop.schedule)
             found = self._in_step[key] = all(first.is_equal(other) for other in others)
         return found
@@ -130,7 +130,7 @@ class VectorLoops:
         """
         if not statement.limits:
             return False
-        place = next(n for n, other in enumerate(loops) if other is loop)
+        place = place_of(loop, loops)
         own, inside = (
             {k for each in part for k, slope in enumerate(statement.slopes(each)) if slope}
             for part in (loops[place : place + 1], loops[place + 1 :])
@@ -158,7 +158,7 @@ class VectorLoops:
         What is accumulated must stay at one place: sums in scatter form are no reductions for it.
         """
         accumulations = self._schedule.dependences.accumulations
-        outer = loops[: next(n for n, other in enumerate(loops) if other is loop)]
+        outer = loops[: place_of(loop, loops)]
         return all(
             accumulates_in_lanes(self._schedule, leaf.statement)
             and self._program.statement(leaf.statement).rewrites(inside, loop)

@@ -9,6 +9,7 @@ over whole domains have no context but the parameters, and find the same accesse
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from functools import cached_property, reduce
 
@@ -18,7 +19,7 @@ from .adjacent_accesses import ExecutionTimes
 from .conflicts import last_accesses
 from .isl_context import is_exhausted
 from .isl_schedule import to_isl
-from .schedule_tree import Leaf, Loop, Sequence, Tree, restrict
+from .schedule_tree import Sequence, Tree, functions_text, restrict
 from .scop import Access, AccessKind, Array, Scop
 from .unimodular import UnimodularStatements
 
@@ -77,14 +78,14 @@ class ArrayAccesses:
 
     @property
     def key(self) -> str:
-        """What dependences through the array follow from, but for the bodies, as text."""
-        parts = [str(self.scop.context), _order_text(self.order)]
+        """A digest of what dependences through the array follow from, but for the bodies."""
+        parts = [str(self.scop.context), functions_text(self.order)]
         for statement in self.scop.statements:
             used = [access for access in statement.accesses if access.array is self.array]
             if used:
                 relations = (f"{access.kind.value} {access.relation}" for access in used)
                 parts += [f"{statement.name}: {statement.domain}", *relations]
-        return "\n".join(parts)
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     @cached_property
     def are_unimodular(self) -> bool:
@@ -141,16 +142,6 @@ class ArrayAccesses:
                 if access.array is self.array and access.kind is kind
             ),
         )
-
-
-def _order_text(tree: Tree) -> str:
-    match tree:
-        case Leaf(name):
-            return name
-        case Loop(schedule=schedule, body=body):
-            return f"[{'; '.join(map(str, schedule.values()))}]({_order_text(body)})"
-        case _:
-            return f"{{{', '.join(map(_order_text, tree.children))}}}"
 
 
 def _without(relation: isl.Map, access: Access) -> isl.Map:

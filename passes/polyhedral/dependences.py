@@ -30,6 +30,9 @@ _MANY_ACCESSES = 100
 _OTHER_OPERATIONS = 10_000_000
 _ATTEMPTS = 3
 
+# Sets of dependences through an array that are remembered with a program: the last ones in use.
+_MOST_REMEMBERED = 1_000
+
 
 class DependenceKind(Enum):
     """Flow, anti, output or input."""
@@ -79,7 +82,7 @@ class Dependences:
     `accumulations` has the statements that are reductions, by name; `conflicts` the memory-based
     dependences by the array's name, as far as anybody has asked for them: from each access to all
     later ones that conflict with it. `through` are exact dependences through arrays by what they
-    follow from, of this program and all that steps make of it.
+    follow from, of this program and those that steps make of it: the last ones in use.
     """
 
     scop: Scop
@@ -305,9 +308,13 @@ def _remembered(
         if each.store.array is accesses.array
     )
     key = accesses.array.name, accesses.key, steps
-    if key not in memory:
-        memory[key] = tuple(_conflicts(accesses, accumulations, last_only=True))
-    return memory[key]
+    found = memory.pop(key, None)
+    if found is None:
+        found = tuple(_conflicts(accesses, accumulations, last_only=True))
+        while len(memory) >= _MOST_REMEMBERED:
+            del memory[next(iter(memory))]
+    memory[key] = found
+    return found
 
 
 def _inputs(scop: Scop) -> Iterator[Dependence]:

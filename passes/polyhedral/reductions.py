@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -14,35 +14,29 @@ from xdsl.ir import Operation, SSAValue
 from .isl_context import coalesced
 from .scop import Access, Statement
 
+_ASSOCIATIVE = (
+    *("addf", "mulf", "maximumf", "maxnumf", "minimumf", "minnumf"),
+    *("addi", "muli", "andi", "ori", "xori", "maxsi", "maxui", "minsi", "minui"),
+)
+
+COMBINES: Mapping[str, str] = {
+    **{f"arith.{name}": name for name in _ASSOCIATIVE},
+    "arith.subf": "addf",
+    "arith.subi": "addi",
+}
+"""What operations combine their operands by: differences are sums, in which one is negated."""
+
+INEXACT = ("addf", "mulf", "maxnumf", "minnumf")
+"""Only these give other results when they are reassociated: for rounding, and since `maxnumf` and
+`minnumf` may choose either of -0.0 and 0.0. `maximumf` and `minimumf` order the zeros, and a NaN
+stays one."""
+
 # Operation -> what it accumulates, and the operands through which the accumulated value may pass.
 _STEPS: dict[str, tuple[str, tuple[int, ...]]] = {
-    "arith.addf": ("addf", (0, 1)),
-    "arith.subf": ("addf", (0,)),
-    "math.fma": ("addf", (2,)),
-    "arith.mulf": ("mulf", (0, 1)),
-    "arith.addi": ("addi", (0, 1)),
-    "arith.subi": ("addi", (0,)),
+    name: (kind, (0,) if name.startswith("arith.sub") else (0, 1))
+    for name, kind in COMBINES.items()
 }
-for _name in (
-    "andi",
-    "maximumf",
-    "maxnumf",
-    "maxsi",
-    "maxui",
-    "minimumf",
-    "minnumf",
-    "minsi",
-    "minui",
-    "muli",
-    "ori",
-    "xori",
-):
-    _STEPS[f"arith.{_name}"] = (_name, (0, 1))
-
-# Only these give other results when they are reassociated: for rounding, and since `maxnumf` and
-# `minnumf` may choose either of -0.0 and 0.0. `maximumf` and `minimumf` order the zeros, and a NaN
-# stays one.
-_INEXACT = ("addf", "mulf", "maxnumf", "minnumf")
+_STEPS["math.fma"] = ("addf", (2,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +56,7 @@ class Accumulation:
     @property
     def reassociable(self) -> bool:
         """Whether other orders of the steps are allowed without asking the user."""
-        return self.operation not in _INEXACT or all(
+        return self.operation not in INEXACT or all(
             allows(step, FastMathFlag.REASSOC) for step in self.steps
         )
 

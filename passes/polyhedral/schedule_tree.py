@@ -164,6 +164,25 @@ def loops_around(tree: Tree, statement: str) -> tuple[Loop, ...]:
     return next(outer for leaf, outer in leaves(tree) if leaf.statement == statement)
 
 
+def place_of(loop: Loop, among: Iterable[Loop]) -> int:
+    """The place of `loop` itself (found by identity) in a chain."""
+    return next(place for place, other in enumerate(among) if other is loop)
+
+
+def functions_text(tree: Tree) -> str:
+    """What the loops of a tree iterate over, and its statements in their order, as text.
+
+    Names of loops and marks are not in it: trees with the same text run in the same order.
+    """
+    match tree:
+        case Leaf(name):
+            return name
+        case Loop(schedule=schedule, body=body):
+            return f"[{', '.join(map(str, schedule.values()))}]({functions_text(body)})"
+        case Sequence(children):
+            return "; ".join(map(functions_text, children))
+
+
 def nests(tree: Tree) -> tuple[Tree, ...]:
     """The top-level nests: what the root runs one after the other."""
     return tree.children if isinstance(tree, Sequence) else (tree,)

@@ -31,7 +31,7 @@ class AffineSums:
 
     def simplified(self, text: str) -> str:
         """The sum with each name once; raises MalformedTransformation."""
-        return _print(_terms(text, self))
+        return text_of_sum(_terms(text, self))
 
     def aff(self, text: str, statement: str, space: isl.Space) -> isl.Aff:
         """The sum as a function of the instances of a statement; raises MalformedTransformation."""
@@ -69,7 +69,8 @@ def _terms(text: str, known: AffineSums) -> dict[str, int]:
     return terms
 
 
-def _print(terms: Mapping[str, int]) -> str:
+def text_of_sum(terms: Mapping[str, int]) -> str:
+    """A sum of multiples of names, and of a constant under the empty name: `2n-1`, `0`."""
     constant = terms.get("", 0)
     sizes = [
         f"{factor:+d}{name}".replace("1", "", 1) if abs(factor) == 1 else f"{factor:+d}{name}"

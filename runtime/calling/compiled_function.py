@@ -129,15 +129,13 @@ class CompiledFunction:
                     array.check_shape(shape)
                 for dimension in passed:
                     values.append(shape[dimension])
-        if not self._results:
-            status = self._function(*values)
-            if status:
-                self._refuse(status, args)
-            return None
         cells = [result.ctype() for result in self._results]
-        status = self._function(*values, *(ctypes.addressof(cell) for cell in cells))
+        values += map(ctypes.addressof, cells)
+        status = self._function(*values)
         if status:
             self._refuse(status, args)
+        if not cells:
+            return None
         found = tuple(
             bool(cell.value) if result.bits == 1 else cell.value
             for result, cell in zip(self._results, cells, strict=True)

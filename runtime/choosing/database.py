@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from xdsl.dialects import func
 
@@ -34,6 +34,23 @@ PATIENCE = 30.0
 LONGEST = 100_000
 """Characters of a schedule; those of searches have some hundreds."""
 
+
+class Entry(NamedTuple):
+    """A row of the database."""
+
+    program: str
+    sizes: str
+    target: str
+    threads: int
+    fast_math: int
+    schedule: str
+    seconds: float
+    speedup: float
+    function: str
+    compiler: str
+    found_at: float
+
+
 _TABLE = """
 CREATE TABLE IF NOT EXISTS schedules (
   program TEXT, sizes TEXT, target TEXT, threads INTEGER, fast_math INTEGER,
@@ -43,9 +60,13 @@ CREATE TABLE IF NOT EXISTS schedules (
 ) WITHOUT ROWID
 """
 
+_COLUMNS = ", ".join(Entry._fields)
+
+_INSERT = f"INSERT INTO schedules ({_COLUMNS}) VALUES ({', '.join('?' * len(Entry._fields))})"
+
 # What another compiler has found says nothing of what the schedule takes now.
-_PUT = """
-INSERT INTO schedules VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+_PUT = f"""
+{_INSERT}
 ON CONFLICT DO UPDATE SET
   schedule = excluded.schedule, seconds = excluded.seconds, speedup = excluded.speedup,
   function = excluded.function, compiler = excluded.compiler, found_at = excluded.found_at
@@ -53,10 +74,10 @@ WHERE excluded.seconds <= schedules.seconds OR excluded.compiler <> schedules.co
   OR (schedules.schedule = ? AND schedules.seconds = ?)
 """
 
-_ALL = "SELECT * FROM schedules"
+_ALL = f"SELECT {_COLUMNS} FROM schedules"
 
-_MERGE = """
-INSERT INTO schedules VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+_MERGE = f"""
+{_INSERT}
 ON CONFLICT DO UPDATE SET
   schedule = excluded.schedule, seconds = excluded.seconds, speedup = excluded.speedup,
   function = excluded.function, compiler = excluded.compiler, found_at = excluded.found_at
@@ -159,7 +180,7 @@ class TuningDatabase:
 
         It takes the place of `slower`, too, whatever that took once: side by side, it was slower.
         """
-        row = (
+        row = Entry(
             *question.key,
             tuned.schedule,
             tuned.seconds,
@@ -169,13 +190,14 @@ class TuningDatabase:
             time.time(),
         )
         beaten = (None, None) if slower is None else (slower.schedule, slower.seconds)
-        return bool(self._do(lambda connection: connection.execute(_PUT, row + beaten).rowcount))
+        return bool(self._do(lambda connection: connection.execute(_PUT, (*row, *beaten)).rowcount))
 
-    def entries(self) -> list[tuple[str | int | float, ...]]:
+    def entries(self) -> list[Entry]:
         """All rows; none where there is no file."""
-        return self._do(lambda connection: connection.execute(_ALL).fetchall(), create=False) or []
+        rows = self._do(lambda connection: connection.execute(_ALL).fetchall(), create=False)
+        return [Entry(*row) for row in rows or ()]
 
-    def merge(self, entries: Sequence[tuple[str | int | float, ...]]) -> int:
+    def merge(self, entries: Sequence[Entry]) -> int:
         """Takes over rows of others where they are better than its own; how many.
 
         Of two rows of one compiler the faster one is better, else that of this compiler.

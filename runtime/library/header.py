@@ -49,7 +49,7 @@ def header_text(
 
     `others` are declarations besides those of the functions.
     """
-    guard = f"LOOPWRIGHT_{re.sub(r'[^A-Z0-9]', '_', name.upper())}_H"
+    guard = include_guard(name, "H")
     parts = [
         f"/* Made by loopwright {__version__}. Link a program with it by\n"
         + f" *     {_quoted(link)}\n *\n"
@@ -65,6 +65,11 @@ def header_text(
         "#endif",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def include_guard(name: str, kind: str) -> str:
+    """The macro of a header file that says whether it was included."""
+    return f"LOOPWRIGHT_{re.sub(r'[^A-Z0-9]', '_', name.upper())}_{kind}"
 
 
 def _statuses() -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ...lowering.llvm.entry_points import Status
 from ..calling.arguments import ArrayArgument
+from ..library.header import include_guard
 from ..library.interface import RESERVED, Interface, c_name, c_type
 from .shared_library import SharedLibrary
 
@@ -144,7 +144,7 @@ _INCLUDES = (
 
 def cpp_header(library: SharedLibrary) -> str:
     """The text of NAME.hpp, whose functions are in the namespace `loopwright::NAME`."""
-    guard = f"LOOPWRIGHT_{re.sub(r'[^A-Z0-9]', '_', library.name.upper())}_HPP"
+    guard = include_guard(library.name, "HPP")
     reasons = ",\n        ".join(f'"{_REASONS[status]}"' for status in Status)
     functions = "\n\n".join(_function(interface) for interface in library.interfaces)
     return "\n".join(

@@ -57,7 +57,7 @@ CASES = [
     ("schedule", "schedule a.mlir -p parallel{loops=i}"),
     ("convert", "convert a.mlir --to python"),
     ("report", "report a.mlir -s n=8 --no-runs"),
-    ("data-job-script", "data generate --programs 9 -o x --cluster y --job-script slurm"),
+    ("job-script", "data generate --programs 9 -o x --cluster y --job-script slurm"),
     ("emit", "emit a.mlir --mlir"),
     ("emit", "emit a.mlir --c -s n=5 -p parallel{loops=i} --verify"),
     ("run", "run a.mlir -s n=50 -t 1 --seconds 0.01"),
@@ -87,6 +87,7 @@ ELSEWHERE = {
     "data-retest": "runtime/labelling/test_commands.py",
     "serve": "serving/test_command.py",
     "train": "costmodel/learning/test_train.py",
+    "tune-cluster": "runtime/tuning/test_shared_search.py",
     "tune-tiles": "runtime/tuning/test_small_budgets.py",
 }
 """Where the results of commands that take seconds are checked."""

@@ -44,6 +44,16 @@ def test_silent_where_it_is_to_be_quiet(monkeypatch: pytest.MonkeyPatch) -> None
     assert "programs" in terminal.getvalue()
 
 
+def test_a_bar_has_its_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "EVERY", 0)
+    terminal = on_terminal(monkeypatch)
+    with ProgressLine(3) as line:
+        for done in range(4):
+            line.update("epochs", done)
+    assert "/s" in terminal.getvalue()
+    assert [progress.rate_text(rate) for rate in (None, 12.0, 0.25)] == ["", "12/s", "4 s each"]
+
+
 @pytest.mark.parametrize("option", ["--quiet", "-q"])
 def test_commands_are_quiet_when_told_to(
     option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -169,6 +170,34 @@ def test_wrong_arguments_are_named(message: str, tmp_path: Path) -> None:
         function.compile(**arguments)
     with pytest.raises(error, match=f"mvt: {message}"):
         function.build(tmp_path / "mvt.o", **arguments)
+
+
+@pytest.mark.parametrize("file", ["polybench/mvt", "mvt.mlir"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("schedule",),
+        ("report", "--no-runs"),
+        ("emit", "--mlir"),
+        ("run",),
+        ("tune", "--no-runs"),
+        ("build", "-o", "mvt.o"),
+    ],
+)
+def test_a_size_that_is_not_there_is_an_error(
+    command: tuple[str, ...],
+    file: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mvt.mlir").write_text(catalogue()["polybench/mvt"].text)
+    name, *options = command
+    assert main([name, file, *options, "--set", "zz=3"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.search("no (scalar or )?size 'zz'.*; there are .*\\bn\\b", line)
+    assert [path.name for path in tmp_path.iterdir()] == ["mvt.mlir"]
 
 
 def test_wrong_sizes_choices_and_files_are_named(tmp_path: Path) -> None:

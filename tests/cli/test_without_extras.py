@@ -84,6 +84,7 @@ COMMANDS = {
     "tune polybench/mvt --model looper": ("torch", "learn"),
     "bench polybench/mvt --plot a.png": ("matplotlib", "plot"),
     "serve": ("mcp", "serve"),
+    "tuning export memory://tuned.jsonl": ("fsspec", "share"),
 }
 
 

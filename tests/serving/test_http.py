@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from typing import Any, cast
 
 import pytest
 
 from loopwright.serving.call_worker import Request, answer
 from loopwright.serving.dispatcher import Dispatcher
-from loopwright.serving.http_api import LARGEST_BODY, HttpServer
+from loopwright.serving.http_api import LARGEST_BODY, MOST_STRANGERS, HttpServer
 from loopwright.session.calls import calls
 from loopwright.session.session import Session
 
@@ -140,3 +142,28 @@ def test_clients_that_have_gone_are_no_errors(capfd: pytest.CaptureFixture[str])
     assert "KeyError: 'ours'" in shown
     assert "ConnectionResetError" not in shown
     assert "BrokenPipeError" not in shown
+
+
+def test_connections_without_the_token_make_room_for_others() -> None:
+    with HttpServer(cast(Dispatcher, Here()), 0, TOKEN) as server, ExitStack() as stack:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        place = "127.0.0.1", server.server_port
+        try:
+            admitted = http.client.HTTPConnection(*place, timeout=30)
+            stack.callback(admitted.close)
+            headers = {"Authorization": f"Bearer {TOKEN}"}
+            for number in range(2):  # before and behind those without the token
+                admitted.request("GET", "/v1/calls", headers=headers)
+                response = admitted.getresponse()
+                response.read()
+                assert response.status == 200
+                if number == 0:
+                    strangers = [
+                        stack.enter_context(socket.create_connection(place, timeout=30))
+                        for _ in range(MOST_STRANGERS + 2)
+                    ]
+                    assert [each.recv(1) for each in strangers[:2]] == [b"", b""]
+        finally:
+            server.shutdown()
+            thread.join()

@@ -23,8 +23,9 @@ from ...learning.examples import ProgramExamples
 from ...models.learned_model import TrainingOptions
 from ...models.model_options import read_options
 from ...models.network_model import rows
-from ...models.tensors import arrays_of, load_arrays_into, seeded, shuffled
+from ...models.tensors import arrays_of, load_arrays_into, seeded
 from ...models.training import Recipe, train_network
+from ...models.training_batches import Shuffled
 from ..common.tree_network import LoopEmbedding, TreeBatch, batch_trees, layers
 from .accuracy import times_of
 from .classes import CLASSES, SHOTS
@@ -82,7 +83,7 @@ class KBestNetwork(nn.Module):
 
 
 @dataclass(frozen=True)
-class OrderPool:
+class OrderPool(Shuffled):
     """Nests with their best classes in order: (nests, shots), or `UNKNOWN`."""
 
     features: Sequence[NestVectors]
@@ -100,10 +101,6 @@ class OrderPool:
             best = np.argsort(times, kind="stable")[:count].tolist()
             targets[row, :count] = torch.tensor(best)
         return cls([program.features[0].nest for program in programs], targets)
-
-    def order(self, random: torch.Generator) -> Sequence[int]:
-        """Shuffled."""
-        return shuffled(len(self.features), random)
 
     def targets(self, chosen: Sequence[int], device: torch.device) -> Tensor:
         """The best classes in order."""

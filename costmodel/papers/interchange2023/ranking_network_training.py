@@ -14,8 +14,9 @@ from ...learning.examples import ProgramExamples
 from ...models.learned_model import TrainingOptions
 from ...models.row_network import RowNetwork
 from ...models.row_network_training import TensorRows, TrainedRowNetwork
-from ...models.tensors import arrays_of, from_array, seeded, shuffled
+from ...models.tensors import arrays_of, from_array, seeded
 from ...models.training import Recipe, train_network
+from ...models.training_batches import Shuffled
 from .accuracy import CUT_OFF, times_of
 from .nest_rows import NAMES, SECONDS, NestRows
 from .nest_times import LEAST_SECONDS, NetworkOptions, Rows
@@ -48,7 +49,7 @@ def collate(nests: Sequence[Rows], device: torch.device) -> TensorRows:
 
 
 @dataclass(frozen=True)
-class NestPool:
+class NestPool(Shuffled):
     """Nests with the rows of their measured interchanges, and how much slower each is.
 
     `slower` is the logarithm of the time over that of the best one, at most that of what is cut
@@ -75,10 +76,6 @@ class NestPool:
             pool.slower.append(from_array(np.log(np.minimum(slower, CUT_OFF))).float())
             pool.censored.append(from_array(~np.isfinite(slower)))
         return pool
-
-    def order(self, random: torch.Generator) -> Sequence[int]:
-        """Shuffled."""
-        return shuffled(len(self.features), random)
 
     def targets(self, chosen: Sequence[int], device: torch.device) -> list[tuple[Tensor, Tensor]]:
         """Of each nest how much slower its interchanges are, and which are certain."""

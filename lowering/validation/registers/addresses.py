@@ -19,7 +19,6 @@ from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AffineMapAttr,
-    DenseIntOrFPElementsAttr,
     IntegerAttr,
     VectorType,
 )
@@ -28,6 +27,7 @@ from xdsl.ir.affine import AffineConstraintKind
 from xdsl.utils.hints import isa
 
 from ....dialects import affine, vector
+from ....dialects.arith import constant_lanes
 from ....dialects.memref import is_memref
 from ...nest.index_expression import (
     Comparison,
@@ -145,10 +145,10 @@ class Addresses:
                 kind = operation.mask.type
                 return self._at(operation.base, operation.indices, kind, operation.mask)
             case vector.GatherOp() | vector.ScatterOp():
-                lanes = _constant_lanes(operation.index_vec)
+                lanes = constant_lanes(operation.index_vec)
                 if lanes is None:
                     raise NotKnownError("a gather at places that are not constant")
-                mask = _constant_lanes(operation.mask)
+                mask = constant_lanes(operation.mask)
                 is_whole = mask is not None and all(mask)
                 found = self._at(
                     operation.base,
@@ -306,15 +306,6 @@ def _offsets(address: Address) -> Sequence[int]:
 
 def _width(kind: Attribute) -> int:
     return kind.get_shape()[0] if isa(kind, VectorType) else 1
-
-
-def _constant_lanes(value: SSAValue) -> tuple[int, ...] | None:
-    match value.owner:
-        case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as elements):
-            lanes = tuple(lane for lane in elements.get_values() if isinstance(lane, int))
-            return lanes if len(lanes) == len(elements.get_values()) else None
-        case _:
-            return None
 
 
 def _grouped(results: Sequence[Index], sizes: Iterable[int]) -> list[Sequence[Index]]:

@@ -9,16 +9,12 @@ from xdsl.dialects.arith import IntegerOverflowAttr
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute
 
+from ..reductions import COMBINES, INEXACT
 from .terms import Apply, Term
 
 Combination = tuple[str, Attribute]
 """An operation that combines many operands, and their type; differences are sums."""
 
-_INTEGERS = ("addi", "muli", "andi", "ori", "xori", "maxsi", "minsi", "maxui", "minui")
-_EXACT = {f"arith.{name}": name for name in (*_INTEGERS, "maximumf", "minimumf")}
-_EXACT["arith.subi"] = "addi"
-_ROUNDED = {f"arith.{name}": name for name in ("addf", "mulf", "maxnumf", "minnumf")}
-_ROUNDED["arith.subf"] = "addf"
 _NEUTRAL = {"addi": 0, "addf": 0, "muli": 1, "mulf": 1}
 
 
@@ -40,8 +36,8 @@ class Reassociation:
         flags = dict(properties).get("overflowFlags")
         if isinstance(flags, IntegerOverflowAttr) and flags.data:
             return None  # in another order, it may overflow
-        rounded = _ROUNDED.get(operation) if self.fast_math else None
-        return _EXACT.get(operation, rounded)
+        name = COMBINES.get(operation)
+        return name if self.fast_math or name not in INEXACT else None
 
 
 def operands(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...estimate.scheduling_context import SchedulingContext
-from ...polyhedral.schedule_tree import Leaf, Loop, Tree
+from ...polyhedral.schedule_tree import Leaf, Loop, Tree, place_of
 from ...schedules.schedule import Schedule
 from ...transformations.interchange import Interchange
 from ...transformations.tile import Tile
@@ -88,7 +88,7 @@ def inner_vectors(schedule: Schedule, part: Tree, context: SchedulingContext) ->
         points = [loop for loop in members[-INNERMOST:] if not _is_marked(loop)]
         for loop in points[:-1]:
             if is_contiguous(schedule, loop):
-                start = next(n for n, other in enumerate(points) if other is loop)
+                start = place_of(loop, points)
                 order = certain_names([*points[start + 1 :], loop])
                 yield Move((Interchange(order), Vectorize(order[-1:])))
 

@@ -20,7 +20,7 @@ from ..support.json_records import Document
 from . import UsageError
 from .common import VERDICT, read_schedule, tell_verdict
 from .json_output import emit
-from .shipped import given_sizes, load_program, shown, with_standard_extents
+from .shipped import check_size_names, given_sizes, load_program, shown, with_standard_extents
 
 
 @dataclass(frozen=True)
@@ -134,12 +134,7 @@ def _exports(arguments: argparse.Namespace) -> Iterator[Export]:
     if missing:
         files = ", ".join(shown(file) for file in arguments.files)
         raise UsageError(f"there is no function '{missing[0]}' in {files}")
-    for text in arguments.set:
-        size = text.partition("=")[0]
-        if size not in known:
-            raise UsageError(
-                f"there is no size '{size}'; there are {', '.join(sorted(known)) or 'none'}"
-            )
+    check_size_names(arguments, known)
 
 
 def _schedule(

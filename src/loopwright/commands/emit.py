@@ -44,7 +44,12 @@ from .common import (
     tell_verdict,
 )
 from .json_output import emit
-from .shipped import add_size_arguments, given_sizes, with_standard_extents
+from .shipped import (
+    add_size_arguments,
+    check_size_names,
+    given_sizes,
+    with_standard_extents,
+)
 
 FORMATS = {
     "mlir": "the loops after the schedule, as MLIR",
@@ -96,11 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
     target = named_target(arguments)
     sizes = given_sizes(arguments)
     chosen = functions(arguments)
-    names = {parameter.name for each in chosen for parameter in each.scop.sizes}
-    for name in sizes:
-        if name not in names:
-            listing = ", ".join(sorted(names)) or "none"
-            raise UsageError(f"there is no size '{name}'; there are {listing}")
+    check_size_names(arguments, (size.name for each in chosen for size in each.scop.sizes))
     emitted: list[EmittedFunction] = []
     for each in chosen:
         schedule = read_schedule(

@@ -22,6 +22,7 @@ from ..support.json_records import Document
 from ..support.output_files import write_output
 from ..support.progress import report_progress
 from . import STANDARD_OUTPUT, UsageError
+from .common import check_output
 
 _SUFFIXES = (".json", ".jsonl")
 
@@ -123,5 +124,4 @@ def _check(file: Path) -> None:
     """A program is not to be overwritten where its name stands behind the option."""
     if file.is_file() and file.suffix not in _SUFFIXES:
         raise UsageError(f"--json: {file} exists, and is no {' or '.join(_SUFFIXES)} file")
-    if not file.parent.is_dir():
-        raise UsageError(f"there is no directory {file.parent} for {file}")
+    check_output(file)

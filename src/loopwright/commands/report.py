@@ -28,6 +28,7 @@ from ..passes.schedules.errors import IllegalTransformation
 from ..passes.schedules.schedule import Schedule
 from ..reports.measurements import measure_kernel, measure_program, schedules, tuned_schedule
 from ..reports.page import render
+from ..reports.steps import prefixes
 from ..reports.subject import Subject
 from ..reports.tuned_path import measured_path, predicted_path
 from ..runtime.bench.case import NotApplicable
@@ -59,6 +60,7 @@ from .program_inputs import argument_values, load_inputs
 from .shipped import (
     STANDARD_INPUT,
     add_size_argument,
+    check_size_names,
     find_kernel,
     shown,
     with_standard_extents,
@@ -171,25 +173,29 @@ def _measured(
         return replace(subject, unmeasured=subject.needs_sizes)
     report("looking at the tuning database")
     tuned = tuned_schedule(subject)
-    path = () if tuned is None else predicted_path(tuned, context)
+    states = [] if tuned is None else prefixes(tuned)
+    path = predicted_path(states, context) if states else []
     subject = replace(subject, tuned=tuned, path=path, machine=machines.load())
     if arguments.no_runs:
         return replace(subject, unmeasured="Nothing was measured (--no-runs).")
     chosen = schedules(subject)
-    if _is_standard(arguments, subject):
+    entry, function = subject.entry, subject.function
+    is_standard = _is_standard(arguments, subject)
+    has_steps = len(states) > 1
+    values: list[object] = []
+    if has_steps or not is_standard:
+        values = argument_values(arguments, function, load_inputs(arguments))
+    if is_standard:
         try:
             times = measure_kernel(subject, chosen, peers, arguments.seconds, report)
         except NotApplicable as error:
             return replace(subject, unmeasured=f"Not measured: {error}")
     else:
-        values = argument_values(arguments, subject.function, load_inputs(arguments))
         times = measure_program(subject, chosen, values, arguments.seconds, report)
-    if tuned is not None and tuned.transformations:
+    if has_steps:
         report("the steps of the tuned schedule")
-        entry, function = subject.entry, subject.function
-        values = argument_values(arguments, function, load_inputs(arguments))
         compared = None if entry is None else comparison(entry, function, values)
-        path = measured_path(path, tuned, context, function, values, compared)
+        path = measured_path(path, states, context, function, values, compared)
     return replace(subject, measured=times, path=path)
 
 
@@ -224,6 +230,9 @@ def _sizes(arguments: argparse.Namespace, function: Function) -> dict[str, int]:
         raise UsageError(f"--size is for shipped kernels: give {arguments.file} sizes with --set")
     sizes = {} if entry is None else standard_size(entry, arguments.size)
     names = {size.name for size in function.scop.sizes}
+    arrays = {array.name for array in function.scop.arrays}
+    scalars = {each.place.name for each in function.signature.arguments} - arrays
+    check_size_names(arguments, names, scalars)
     for name, text in pairs("--set", arguments.set).items():
         if name in names:
             if not text.isdecimal():

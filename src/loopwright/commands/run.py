@@ -28,13 +28,12 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from ..passes.polyhedral.counting import UncountableError, floating_point_operations
-from ..passes.polyhedral.touched_elements import touched_elements
 from ..passes.schedules.schedule import Schedule
 from ..runtime.calling.arguments import ArrayArgument
 from ..runtime.kernel import Kernel
 from ..runtime.measuring.compare import Agreement, Array, compare
 from ..runtime.measuring.timing import Timing, format_seconds
+from ..runtime.measuring.work import operations, traffic
 from ..runtime.program import CHOSEN, DEFAULT, Function
 from ..runtime.verifying.results import results_of
 from ..session.shipped_kernels import sizes_of
@@ -197,11 +196,15 @@ def run(arguments: argparse.Namespace) -> int:
                     restore=True,
                     **(tiles if each is kernel else {}),
                 )
-        sizes = sizes_of(entry, values) if entry else {}
-        work = entry.flops(sizes) if entry else _operations(function, values)
-        traffic = entry.traffic(sizes) if entry else _traffic(function, values)
-        _report(function, values, timings, work, traffic)
-        variants = tuple(_variants(timings, work, traffic))
+        if entry:
+            sizes = sizes_of(entry, values)
+            work = entry.flops(sizes), entry.traffic(sizes)
+        else:
+            scop, signature = function.scop, function.signature
+            sizes = signature.sizes_of(values).of(scop)
+            work = operations(scop, sizes), traffic(scop, signature, sizes)
+        _report(function, values, timings, *work)
+        variants = tuple(_variants(timings, *work))
     if isinstance(schedule, str):
         print(f"{schedule} schedule: {kernel.schedule or 'as written'}")
     for agreement in agreements:
@@ -276,37 +279,11 @@ def _compare(
     results: Mapping[str, Array],
     expected: Mapping[str, Array],
 ) -> list[Agreement]:
-    work = _operations(function, values) or 0
+    work = operations(function.scop, function.signature.sizes_of(values).of(function.scop)) or 0
     return [
         compare(name, results[name], reference, work / max(1, reference.size))
         for name, reference in expected.items()
     ]
-
-
-def _operations(function: Function, values: Sequence[object]) -> int | None:
-    """Floating-point operations of a call; None when they cannot be counted."""
-    sizes = function.signature.sizes_of(values).of(function.scop)
-    try:
-        return floating_point_operations(function.scop, sizes)
-    except UncountableError:
-        return None
-
-
-def _traffic(function: Function, values: Sequence[object]) -> int | None:
-    """Bytes of the elements that are read and of those that are written, each counted once.
-
-    None when they cannot be counted.
-    """
-    sizes = function.signature.sizes_of(values).of(function.scop)
-    try:
-        touched = touched_elements(function.scop, sizes)
-    except UncountableError:
-        return None
-    return sum(
-        argument.element.dtype.itemsize * sum(touched[position])
-        for position, argument in enumerate(function.signature.arguments)
-        if isinstance(argument, ArrayArgument)
-    )
 
 
 def _save(results: Mapping[str, Array], destinations: Mapping[str, Path]) -> None:

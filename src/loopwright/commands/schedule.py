@@ -52,7 +52,7 @@ from .pictures import (
     write_pictures,
     write_plot,
 )
-from .shipped import add_size_arguments, given_sizes
+from .shipped import add_size_arguments, check_size_names, given_sizes
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the tree, or both trees, and writes the pictures."""
     function = one_function(arguments)
+    sizes = given_sizes(arguments)
+    check_size_names(arguments, (size.name for size in function.scop.sizes))
     if arguments.explain and arguments.pipeline != DEFAULT:
         raise UsageError(f"--explain is about the default schedule: give -p {DEFAULT}")
     after = read_schedule(
         arguments,
         function,
-        given_sizes(arguments),
+        sizes,
         threads=arguments.threads,
         target=named_target(arguments),
         fast_math=arguments.fast_math,
@@ -119,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
     how = None
     if arguments.explain:
         how = function.explain_default(
-            given_sizes(arguments), threads=arguments.threads, fast_math=arguments.fast_math
+            sizes, threads=arguments.threads, fast_math=arguments.fast_math
         )
         print(f"\n  how it was chosen:\n{_indent(_indent(how))}")
     emit(
@@ -136,7 +138,7 @@ def run(arguments: argparse.Namespace) -> int:
     titles = {f"{function.name}, {title}": each for title, each in schedules.items()}
     write_pictures(arguments, lambda: tree_graph(titles))
     last = list(schedules.values())[-1]
-    write_plot(arguments, lambda: spaces_drawing(function, last, given_sizes(arguments)))
+    write_plot(arguments, lambda: spaces_drawing(function, last, sizes))
     if arguments.certificate is not None:
         text = json.dumps(certificate(last), indent=1)
         write_output(arguments.certificate, f"{text}\n")

@@ -6,7 +6,7 @@ import argparse
 import difflib
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TextIO
@@ -138,6 +138,17 @@ def given_sizes(arguments: argparse.Namespace) -> dict[str, int]:
             raise UsageError(f"--set expects NAME=INTEGER, got '{text}'")
         sizes[name] = int(value)
     return sizes
+
+
+def check_size_names(
+    arguments: argparse.Namespace, sizes: Iterable[str], scalars: Iterable[str] = ()
+) -> None:
+    """Whether what `--set` names are sizes, or scalars where these are given; raises UsageError."""
+    known = sorted(set(sizes))
+    for text in arguments.set:
+        name = text.partition("=")[0]
+        if name not in (*known, *scalars):
+            raise UsageError(f"there is no size '{name}'; there are {', '.join(known) or 'none'}")
 
 
 def with_standard_extents(

@@ -13,6 +13,9 @@ run time, in a tiling of its deepest bands, all with the same sizes, or the one 
 have names. A share of all combinations is run, chosen by a Gaussian process (or the network of the
 literature, or at random). Interrupted, it goes on where it was when it is started again.
 
+With --cluster, searches with several seeds are shared with all who run the same command on any
+machine that sees the folder; --job-script prints the job array for that.
+
 examples:
   loopwright tune polybench/gemm --size LARGE --budget 20s -o gemm-schedule.mlir
   loopwright tune polybench/2mm --size LARGE
@@ -21,6 +24,7 @@ examples:
   loopwright tune gemm/gemm --size SMALL --threads 1 --registers
   loopwright tune gemm/gemm --size 84x1024x4096 --rank --registers --threads 1
   loopwright tune polybench/gemm --tiles --threads 1
+  loopwright tune polybench/gemm --size LARGE --budget 5m --cluster shared --searches 64
   loopwright tune lu.mlir --set n=600 --tiles -p 'affine-schedule,tile{loops=k,i,j sizes=Tk,Ti,Tj}'
 """
 
@@ -63,9 +67,11 @@ from .common import (
     format_table,
     one_function,
 )
+from .job_array import add_cluster_arguments, print_job_script
 from .json_output import emit
 from .program_inputs import argument_values, load_inputs
 from .shipped import add_size_argument, find_kernel
+from .tune_cluster import add_searches_argument, check_cluster, tune_in_cluster
 
 COMBINED = {
     (True, False): "ranked",
@@ -74,7 +80,9 @@ COMBINED = {
 }
 """The search that `--rank` and `--registers` mean."""
 
-NOT_FOR_TILES = (*("search", "rank", "registers", "interchange", "model", "space", "beam", "plot"),)
+NOT_FOR_TILES = (
+    *("search", "rank", "registers", "interchange", "model", "space", "beam", "plot", "cluster"),
+)
 """Options that mean nothing where only tile sizes are tuned."""
 
 TILE_SEARCH = "guided"
@@ -192,12 +200,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=tile_search_names(),
         help=f"how to choose what to run (default: {TILE_SEARCH})",
     )
+    add_cluster_arguments(parser)
+    add_searches_argument(parser)
     add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Searches, and prints and writes what was found."""
     _check(arguments)
+    if print_job_script(arguments):
+        return 0
     budget = None if arguments.budget is None else parse_time(arguments.budget)
     function = one_function(arguments)
     if arguments.tiles:
@@ -213,7 +225,7 @@ def run(arguments: argparse.Namespace) -> int:
         TuningOptions.beam if arguments.beam is None else arguments.beam,
         arguments.seed,
         not arguments.forget,
-        lambda progress: line.update(_text(progress)),
+        lambda progress: line.update(_text(progress, budget)),
         arguments.rank or DEFAULT_RANKER,
         arguments.interchange,
         not arguments.no_runs,
@@ -221,6 +233,8 @@ def run(arguments: argparse.Namespace) -> int:
     values = argument_values(arguments, function, load_inputs(arguments))
     entry = find_kernel(arguments.file)
     compared = None if entry is None else comparison(entry, function, values)
+    if arguments.cluster is not None:
+        return tune_in_cluster(arguments, function, values, options, compared, line)
     with line:
         try:
             result = tune(function, values, options, compared)
@@ -322,6 +336,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError("--no-runs is for searches by model, such as beam")
     if arguments.budget is None and kind is not None and kind.runs == "within a budget":
         raise UsageError(f"--search {arguments.search} runs candidates: say how long with --budget")
+    check_cluster(arguments)
     check_threads(arguments.threads)
     check_seed(arguments.seed)
     if arguments.output is not None:
@@ -349,10 +364,14 @@ def parse_time(text: str) -> float:
     return float(match[1]) * UNITS[match[2]]
 
 
-def _text(progress: Progress) -> str:
+def _text(progress: Progress, budget: float | None) -> str:
+    """How far a search is, how fast, and how long it will take at most."""
+    seconds = max(progress.seconds, 1e-3)
+    runs = f", {progress.measurements} runs" if progress.measurements else ""
+    left = "" if budget is None else f", {max(0.0, budget - seconds):.0f} s left"
     return (
-        f"{progress.candidates} schedules, {progress.measurements} runs, "
-        f"best {progress.speedup:.2f}x"
+        f"{progress.candidates} schedules ({progress.candidates / seconds:.0f}/s){runs}, "
+        f"best {progress.speedup:.2f}x{left}"
     )
 
 

@@ -11,9 +11,7 @@ from contextlib import closing
 
 from ..dialects.errors import SourceError
 from ..passes.machine.target import Target
-from ..passes.polyhedral.counting import UncountableError, floating_point_operations
 from ..passes.polyhedral.schedule_tree import loops
-from ..passes.polyhedral.touched_elements import touched_elements
 from ..passes.schedules.errors import TransformationError
 from ..passes.schedules.schedule import Schedule
 from ..runtime.bench.case import Case
@@ -23,10 +21,10 @@ from ..runtime.bench.peers import ours
 from ..runtime.bench.peers.choosing import peer_variants
 from ..runtime.bench.peers.python import Workers
 from ..runtime.bench.variant import Variant
-from ..runtime.calling.arguments import ArrayArgument
 from ..runtime.choosing.database import Question, default_database
 from ..runtime.kernel import Kernel
 from ..runtime.measuring.compare import compare
+from ..runtime.measuring.work import operations, traffic
 from ..runtime.program import DEFAULT
 from ..runtime.verifying.results import results_of
 from .subject import Measured, Subject
@@ -60,16 +58,15 @@ def tuned_schedule(subject: Subject) -> Schedule | None:
 
 
 def schedules(subject: Subject) -> dict[str, Schedule]:
-    """The schedules to compare, by name, each once."""
+    """The schedules to compare, by name, each once: the subject knows the tuned one."""
     default = subject.schedule
     if subject.chosen != DEFAULT:
         default = subject.function.default_schedule(
             subject.sizes, threads=subject.threads, fast_math=subject.fast_math
         )
     found = {DEFAULT: default}
-    tuned = tuned_schedule(subject)
-    if tuned is not None and tuned not in found.values():
-        found[TUNED] = tuned
+    if subject.tuned is not None and subject.tuned not in found.values():
+        found[TUNED] = subject.tuned
     given = subject.schedule
     # Tiles whose sizes calls give have no time of their own.
     if given.transformations and not given.run_time_sizes and given not in found.values():
@@ -79,21 +76,12 @@ def schedules(subject: Subject) -> dict[str, Schedule]:
 
 def work(subject: Subject) -> tuple[int | None, int | None]:
     """Floating-point operations of a call, and the bytes it moves at least; None if not known."""
-    scop, sizes = subject.function.scop, subject.sizes
+    sizes = subject.sizes
     if subject.entry is not None:
         parameters = {name: sizes[name] for name in subject.entry.parameters}
         return subject.entry.flops(parameters), subject.entry.traffic(parameters)
-    try:
-        operations = floating_point_operations(scop, sizes)
-        touched = touched_elements(scop, sizes)
-    except UncountableError:
-        return None, None
-    traffic = sum(
-        argument.element.dtype.itemsize * sum(touched[position])
-        for position, argument in enumerate(subject.function.signature.arguments)
-        if isinstance(argument, ArrayArgument)
-    )
-    return operations, traffic
+    scop = subject.function.scop
+    return operations(scop, sizes), traffic(scop, subject.function.signature, sizes)
 
 
 def measure_kernel(
@@ -152,7 +140,7 @@ def measure_program(
     report(AS_WRITTEN)
     expected = results_of(plain, values)
     measured = [_timed(AS_WRITTEN, plain, values, seconds)]
-    operations = work(subject)[0] or 0
+    floating_point = work(subject)[0] or 0
     for name, schedule in chosen.items():
         report(name)
         kernel = subject.function.compile(
@@ -160,7 +148,7 @@ def measure_program(
         )
         found = results_of(kernel, values)
         agreements = [
-            compare(array, found[array], result, operations / max(1, result.size))
+            compare(array, found[array], result, floating_point / max(1, result.size))
             for array, result in expected.items()
         ]
         wrong = [each.name for each in agreements if not each.agrees]

@@ -57,7 +57,7 @@ def draw_plane(
     """A plane with its views, the dependences of one instance, and data for the script."""
     frame = Frame(plane)
     panels = {view.name: _view(frame, view) for view in views(schedule, original, plane)}
-    data = json.dumps(_data(schedule, original, frame), separators=(",", ":"))
+    data = json.dumps(_data(schedule, frame), separators=(",", ":"))
     return element(
         "figure",
         element(
@@ -189,7 +189,7 @@ def _ticks(axis: Axis, cell: float) -> Iterator[tuple[int, int]]:
     return ((n, axis.values[n]) for n in range(0, len(axis.values), every))
 
 
-def _data(schedule: Schedule, original: Schedule, frame: Frame) -> dict[str, object]:
+def _data(schedule: Schedule, frame: Frame) -> dict[str, object]:
     """What the script says of the instance under the pointer."""
     plane = frame.plane
     scop, statement = schedule.scop, plane.statement

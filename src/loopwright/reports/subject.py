@@ -35,6 +35,11 @@ class Measured:
         """The median in seconds."""
         return self.quantile(0.5)
 
+    @property
+    def spread(self) -> float:
+        """The distance of the quartiles as a share of the median."""
+        return (self.quantile(0.75) - self.quantile(0.25)) / self.median
+
 
 @dataclass(frozen=True, eq=False)
 class Subject:

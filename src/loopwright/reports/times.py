@@ -105,9 +105,7 @@ def _table(found: Sequence[Measured]) -> Markup:
                 format_seconds(each.median),
                 " to ".join(map(format_seconds, quartiles)),
                 # Of one run, nobody knows the spread.
-                f"{(quartiles[1] - quartiles[0]) / each.median:.1%}"
-                if len(each.seconds) > 1
-                else "-",
+                f"{each.spread:.1%}" if len(each.seconds) > 1 else "-",
                 str(len(each.seconds)),
                 "-" if base is None else f"{base / each.median:.2f}x",
             ]

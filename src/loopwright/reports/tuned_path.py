@@ -14,21 +14,22 @@ from ..passes.search.result import PathStep
 from ..runtime.program import Function
 from ..runtime.tuning.evaluator import RunningEvaluator, Substitute
 from ..runtime.tuning.trial_messages import Comparison
-from .steps import prefixes
 
 SECONDS = 30.0
 """What measuring all steps may take."""
 
 
-def predicted_path(schedule: Schedule, context: SchedulingContext) -> list[PathStep]:
-    """The steps with what the cost model of searches predicts, else the analytical one."""
-    states = prefixes(schedule)
+def predicted_path(states: Sequence[Schedule], context: SchedulingContext) -> list[PathStep]:
+    """The steps to a schedule, as the cost model of searches predicts, else the analytical one.
+
+    `states` are the program as written, and the schedules after each step.
+    """
     with ISL_LOCK:
         try:
             speedups = find_model(DEFAULT_MODEL).predict(context, states)
         except Unsupported:
             speedups = Roofline().predict(context, states)
-    texts = ["as written", *map(str, schedule.transformations)]
+    texts = ["as written", *map(str, states[-1].transformations)]
     return [
         PathStep(text, float(speedup), None) for text, speedup in zip(texts, speedups, strict=True)
     ]
@@ -36,22 +37,23 @@ def predicted_path(schedule: Schedule, context: SchedulingContext) -> list[PathS
 
 def measured_path(
     path: Sequence[PathStep],
-    schedule: Schedule,
+    states: Sequence[Schedule],
     context: SchedulingContext,
     function: Function,
     values: Sequence[object],
     comparison: Comparison | None,
 ) -> list[PathStep]:
     """The same steps as they run, as far as there is time for; raises EvaluationError."""
+    fast_math = states[0].reassociate
     with RunningEvaluator(
         function,
         values,
         threads=context.threads,
-        fast_math=schedule.reassociate,
+        fast_math=fast_math,
         comparison=comparison,
-        substitute=Substitute.default(function, context, SECONDS, fast_math=schedule.reassociate),
+        substitute=Substitute.default(function, context, SECONDS, fast_math=fast_math),
     ) as evaluator:
-        speedups = evaluator.measure(context, prefixes(schedule), SECONDS)
+        speedups = evaluator.measure(context, states, SECONDS)
     # What cannot be run has the speed-up 0.
     known = [*(speedup or None for speedup in speedups), *[None] * len(path)]
     return [

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import hmac
 import json
+import socket
 import sys
+import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,6 +33,9 @@ LARGEST_BODY = 1 << 20
 
 PATIENCE = 30.0
 """Seconds for a client to send its request."""
+
+MOST_STRANGERS = 32
+"""Connections that have not shown the token; the oldest one makes room for a new one."""
 
 _STATUS: Mapping[str, HTTPStatus] = {
     "busy": HTTPStatus.SERVICE_UNAVAILABLE,
@@ -53,11 +59,35 @@ class HttpServer(ThreadingHTTPServer):
     """Serves a dispatcher's calls; port 0 is any free one."""
 
     daemon_threads = True
+    request_queue_size = MOST_STRANGERS
 
     def __init__(self, dispatcher: Dispatcher, port: int, token: str) -> None:
         self.dispatcher = dispatcher
         self.token = token
+        self._strangers: dict[socket.socket, None] = {}
+        self._lock = threading.Lock()
         super().__init__((ADDRESS, port), _Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serves a connection in a thread of its own."""
+        with self._lock:
+            self._strangers[request] = None
+            if len(self._strangers) > MOST_STRANGERS:
+                oldest = next(iter(self._strangers))
+                del self._strangers[oldest]
+                with suppress(OSError):  # it has gone by itself
+                    oldest.shutdown(socket.SHUT_RDWR)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Ends a connection."""
+        self.admit(request)
+        super().shutdown_request(request)
+
+    def admit(self, connection: socket.socket) -> None:
+        """Notes that a connection has shown the token, or has ended."""
+        with self._lock:
+            self._strangers.pop(connection, None)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Nothing where the client has gone; other errors are mistakes of ours, and printed."""
@@ -149,6 +179,7 @@ class _Handler(BaseHTTPRequestHandler):
                 HTTPStatus.UNAUTHORIZED, "input", "the header Authorization has no valid token"
             )
             return False
+        self._server.admit(self.connection)
         return True
 
     def _body(self) -> bytes | None:

@@ -8,6 +8,9 @@ from typing import Annotated, Literal
 
 from ..support.json_records import Record
 
+FORMS = "tree, schedule, mlir, c, llvm or asm"
+"""The forms of texts."""
+
 
 @dataclass(frozen=True)
 class Place(Record):
@@ -175,7 +178,7 @@ class LoopText(Record):
     """A program with a schedule as text."""
 
     schedule: Annotated[str, "the schedule"]
-    form: Annotated[str, "tree, mlir, c, llvm or asm"]
+    form: Annotated[str, FORMS]
     lines: Annotated[tuple[str, ...], "the text, line by line"]
 
 
@@ -282,5 +285,5 @@ class Saved(Record):
     """A file that was written."""
 
     path: Annotated[str, "where"]
-    form: Annotated[str, "schedule, mlir, c, llvm or asm"]
+    form: Annotated[str, FORMS]
     bytes: Annotated[int, "how long it is"]

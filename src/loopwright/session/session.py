@@ -29,6 +29,7 @@ from .judging import judge
 from .loaded_program import LoadedProgram, RunLimits
 from .problems import CallError
 from .records import (
+    FORMS,
     Applied,
     DependenceList,
     Description,
@@ -172,7 +173,7 @@ class Session:
         self,
         program: ProgramName,
         schedule: ScheduleText = "",
-        form: Annotated[Form, "tree, schedule, mlir, c, llvm or asm"] = "tree",
+        form: Annotated[Form, FORMS] = "tree",
     ) -> LoopText:
         """The loops of a scheduled program, as a tree or as code."""
         found = self._program(program)
@@ -284,7 +285,7 @@ class Session:
         program: ProgramName,
         path: Annotated[str, "the file"],
         schedule: ScheduleText = "",
-        form: Annotated[Form, "what to write: tree, schedule, mlir, c, llvm or asm"] = "schedule",
+        form: Annotated[Form, f"what to write: {FORMS}"] = "schedule",
     ) -> Saved:
         """Writes a schedule, or the loops it leads to, to a file."""
         found = self._program(program)

@@ -14,6 +14,8 @@ EXTRAS: Mapping[str, str] = {
     "distributed": "data",
     "matplotlib": "plot",
     "mcp": "serve",
+    "cryptography": "share",
+    "fsspec": "share",
 }
 """The extra by the name of a module."""
 

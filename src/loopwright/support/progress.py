@@ -51,7 +51,7 @@ def report_progress(listener: Listener) -> Generator[None]:
 
 
 class ProgressLine:
-    """A text, with a bar and the remaining time if there is a total; a context manager.
+    """A text, with a bar, the rate and the remaining time if there is a total; a context manager.
 
     Only `update` draws the line: a thread that refreshes it would disturb measurements.
     """
@@ -107,17 +107,31 @@ class ProgressLine:
         self.clear()
 
 
+def rate_text(rate: float | None) -> str:
+    """How many are done in a second, or how long one takes; nothing as long as it is not known."""
+    if not rate:
+        return ""
+    return f"{rate:.3g}/s" if rate >= 1 else f"{1 / rate:.3g} s each"
+
+
 def _display(total: int | None) -> Progress:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
         Progress,
+        ProgressColumn,
+        Task,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
     from rich.table import Column
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(rate_text(task.speed))
 
     text = TextColumn(
         "{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")
@@ -125,7 +139,7 @@ def _display(total: int | None) -> Progress:
     columns = (
         (TimeElapsedColumn(), text)
         if total is None
-        else (BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn(), text)
+        else (BarColumn(20), MofNCompleteColumn(), Rate(), TimeRemainingColumn(), text)
     )
     display = Progress(
         *columns,

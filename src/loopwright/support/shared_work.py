@@ -196,7 +196,7 @@ class SharedWork:
         """The items in the journal of the worker that had a claim."""
         name = claim.read_text(encoding="utf-8")
         journal = self._folder / "journals" / f"{name}.jsonl"
-        return {json.loads(line)[0] for line in sound_lines(journal)} if name else set()
+        return {item for item, _ in _recorded(journal)} if name else set()
 
     def _open_batches(self) -> Iterator[tuple[int, int]]:
         """Batches to claim with the number of the attempt, from a place of this worker's own."""
@@ -267,24 +267,27 @@ class SharedWork:
         return True
 
 
+def _recorded(journal: Path) -> Iterator[tuple[int, bytes]]:
+    """The items of a journal, each with its result, which is JSON still. Raises OSError."""
+    for line in sound_lines(journal):
+        item, _, result = line.partition(b",")
+        yield int(item.removeprefix(b"[")), result.removesuffix(b"]")
+
+
 def results(folder: Path) -> Iterator[tuple[int, Any]]:
     """The result of every item in the journals, the first of each. Raises OSError."""
     seen: set[int] = set()
     for journal in sorted((folder / "journals").glob("*.jsonl")):
-        for line in sound_lines(journal):
-            item, result = json.loads(line)
+        for item, result in _recorded(journal):
             if item not in seen:
                 seen.add(item)
-                yield item, result
+                yield item, json.loads(result)
 
 
 def progress(folder: Path) -> Progress:
     """What the journals and claims say. Raises OSError."""
-    items = [
-        json.loads(line)[0]
-        for journal in (folder / "journals").glob("*.jsonl")
-        for line in sound_lines(journal)
-    ]
+    journals = (folder / "journals").glob("*.jsonl")
+    items = [item for journal in journals for item, _ in _recorded(journal)]
     names = {path.name for path in (folder / "claims").glob("*/*")}
     last = {name.partition(".")[0] for name in names if name.endswith(f".{ATTEMPTS - 1}")}
     given_up = sum(f"{number}.{_DONE}" not in names for number in last)

@@ -7,6 +7,7 @@ import pytest
 from support.polyhedral_programs import body, scop_of
 
 from loopwright.kernels.catalogue import catalogue
+from loopwright.passes.polyhedral import dependences as dependences_module
 from loopwright.passes.polyhedral.dependences import (
     DependenceKind,
     Dependences,
@@ -212,3 +213,13 @@ def test_many_statements_use_one_array() -> None:
         found = [(d.source, d.target) for d in dependences if d.kind is kind]
         assert found == [(f"S{k}", f"S{k + 1}") for k in range(count - 1)]
     assert not any(d.memory_based for d in dependences)
+
+
+def test_what_is_remembered_of_edited_programs_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dependences_module, "_MOST_REMEMBERED", 2)
+    text = catalogue()["polybench/3mm"].text
+    first = compute_dependences(scop_of(text))
+    again = compute_dependences(scop_of(text), first)
+    assert len(first.through) == 2
+    assert again.through is first.through
+    assert str(again) == str(first)

@@ -9,6 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
 
 from loopwright.cli import main
 from loopwright.runtime.choosing import database as module
@@ -116,3 +123,69 @@ def test_a_file_that_is_no_text(
     (tmp_path / "binary").write_bytes(bytes(range(256)))
     assert main(["tuning", "merge", str(tmp_path / "binary")]) == 1
     assert "is no export of tuned schedules" in capsys.readouterr().err
+
+
+def make_key(folder: Path, name: str) -> Path:
+    """A pair of keys, as `ssh-keygen -t ed25519` makes them."""
+    key = Ed25519PrivateKey.generate()
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
+    (folder / name).write_bytes(private)
+    public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
+    (folder / f"{name}.pub").write_bytes(public)
+    return folder / name
+
+
+def test_only_what_was_signed_is_trusted(
+    use: Callable[[str], TuningDatabase], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key, other = make_key(tmp_path, "key"), make_key(tmp_path, "other")
+    file, plain = tmp_path / "signed.jsonl", tmp_path / "plain.jsonl"
+    use("here").put(QUESTION, Tuned("fast", 1.0, 2.0))
+    assert main(["tuning", "export", str(file), "--sign", str(key)]) == 0
+    assert main(["tuning", "export", str(plain)]) == 0
+    there = use("there")
+    trust = ["--trust", f"{other}.pub", "--trust", f"{key}.pub"]
+    changed = tmp_path / "changed.jsonl"
+    changed.write_bytes(file.read_bytes().replace(b'"fast"', b'"slow"'))
+    for name, keys, message in (
+        (file, trust[:2], "was signed by none of"),
+        (plain, trust, "is not signed"),
+        (changed, trust, "was signed by none of"),
+        (file, ["--trust", str(plain)], "is no public key of OpenSSH"),
+    ):
+        assert main(["tuning", "merge", str(name), *keys]) == 1
+        assert message in capsys.readouterr().err
+        assert there.entries() == []
+    assert main(["tuning", "merge", str(file), *trust]) == 0
+    assert there.get(QUESTION) == Tuned("fast", 1.0, 2.0)
+    assert main(["tuning", "merge", str(file)]) == 0, "who trusts everybody"
+    assert main(["tuning", "export", str(plain), "--sign", f"{key}.pub"]) == 1
+    assert "--sign:" in capsys.readouterr().err
+
+
+def test_places_of_an_object_store_and_folders(
+    use: Callable[[str], TuningDatabase], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = replace(QUESTION, threads=4)
+    use("one").put(QUESTION, Tuned("fast", 1.0, 2.0))
+    folder = tmp_path / "served"
+    folder.mkdir()
+    for place in ("memory://bucket/one.jsonl", str(folder / "one.jsonl")):
+        assert main(["tuning", "export", place]) == 0
+    use("two").put(other, Tuned("fast", 1.0, 2.0))
+    for place in ("memory://bucket/two.jsonl", str(folder / "two.jsonl")):
+        assert main(["tuning", "export", place]) == 0
+    for number, place in enumerate(("memory://bucket", str(folder))):
+        database = use(f"merged{number}")
+        assert main(["tuning", "merge", place]) == 0
+        assert "took over 2 of 2 schedules" in capsys.readouterr().out
+        assert database.get(other) == Tuned("fast", 1.0, 2.0)
+    for place, message in (
+        ("memory://bucket/three.jsonl", "memory://bucket/three.jsonl: "),
+        ("nowhere://bucket", "nowhere://bucket: Protocol not known"),
+        (str(tmp_path / "none.jsonl"), "none.jsonl: No such file"),
+        (str(tmp_path / "empty"), "has no exports of tuned schedules"),
+    ):
+        (tmp_path / "empty").mkdir(exist_ok=True)
+        assert main(["tuning", "merge", place]) == 1
+        assert message in capsys.readouterr().err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,47 +22,6 @@ from .. import UsageError
 from ..json_output import emit, report
 from .labelling import label_and_store
 
-SCRIPTS = {
-    "slurm": """\
-#!/bin/sh
-#SBATCH --job-name=loopwright
-#SBATCH --array=0-{last}
-#SBATCH --nodes=1
-#SBATCH --exclusive
-#SBATCH --requeue
-exec {command}
-""",
-    "pbs": """\
-#!/bin/sh
-#PBS -N loopwright
-#PBS -J 0-{last}
-#PBS -l select=1
-#PBS -l place=excl
-#PBS -r y
-cd "$PBS_O_WORKDIR" && exec {command}
-""",
-}
-"""Job arrays: each job has a machine of its own, as times need, and may be started again."""
-
-
-def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of shared folders."""
-    parser.add_argument(
-        "--cluster",
-        metavar="DIR",
-        type=Path,
-        help="share the work with all who run the same command, on any machine that sees the "
-        "folder DIR; killed workers are replaced by others",
-    )
-    parser.add_argument(
-        "--job-script",
-        choices=tuple(SCRIPTS),
-        help="print a script of a job array that runs this command, and do nothing else",
-    )
-    parser.add_argument(
-        "--jobs", type=int, default=8, metavar="N", help="jobs of the array (default: 8)"
-    )
-
 
 @dataclass(frozen=True)
 class ClusterDocument(Document):
@@ -75,15 +33,6 @@ class ClusterDocument(Document):
     done: Annotated[int, "programs that are labelled"]
     given_up: Annotated[int, "batches with which too many workers were lost"]
     added: Annotated[int | None, "programs that are new there; null: another worker adds them"]
-
-
-@dataclass(frozen=True)
-class JobScriptDocument(Document):
-    """Result of `loopwright data generate --job-script`."""
-
-    document: ClassVar[str] = "data-job-script"
-
-    script: Annotated[str, "the script of a job array"]
 
 
 class _NoWriter:
@@ -103,13 +52,6 @@ def work_in_cluster(arguments: argparse.Namespace, workload: SeededWorkload, pol
     """Labels a share of the programs, and puts together those of all when they are done."""
     if arguments.scheduler is not None:
         raise UsageError("--cluster takes no --scheduler: it works without one")
-    if arguments.jobs < 1:
-        raise UsageError(f"--jobs must be positive, got {arguments.jobs}")
-    if arguments.job_script is not None:
-        script = job_script(arguments.job_script, arguments.jobs, sys.argv[1:])
-        print(script, end="")
-        emit(JobScriptDocument(script))
-        return 0
     folder: Path = arguments.cluster
     try:
         work = SharedWork(folder, repr((workload, policy)), arguments.programs)
@@ -160,17 +102,3 @@ def put_together(folder: Path, output: Path) -> int:
             writer.append(new)
             added += bool(new)
     return added
-
-
-def job_script(kind: str, jobs: int, command: list[str]) -> str:
-    """The script of a job array; `command` are the arguments of the command line."""
-    words: list[str] = []
-    skipped = False
-    for word in command:
-        if skipped:
-            skipped = False
-        elif word in ("--job-script", "--jobs"):
-            skipped = True
-        elif not word.startswith(("--job-script=", "--jobs=")):
-            words.append(word)
-    return SCRIPTS[kind].format(last=jobs - 1, command=shlex.join(["loopwright", *words]))

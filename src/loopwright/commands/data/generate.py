@@ -21,7 +21,8 @@ from ...runtime.labelling.messages import Policy
 from ...runtime.machine.machine_fingerprint import machine_fingerprint
 from .. import UsageError
 from ..common import check_seed
-from .cluster import add_cluster_arguments, work_in_cluster
+from ..job_array import add_cluster_arguments, print_job_script
+from .cluster import work_in_cluster
 from .common import add_measuring_arguments, measuring_policy
 from .labelling import label_and_store
 
@@ -80,10 +81,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(
             f"--programs must be between 1 and {MOST_PROGRAMS}, got {arguments.programs}"
         )
+    if print_job_script(arguments):
+        return 0
     if arguments.cluster is not None:
         return work_in_cluster(arguments, workload, policy)
-    if arguments.job_script is not None:
-        raise UsageError("--job-script is for --cluster: workers share a folder")
     machine = None if arguments.scheduler else machine_fingerprint()
     known = known_seeds(arguments.output, machine, fast_math=policy.fast_math)
     items = [item for item in range(arguments.programs) if workload.identity(item) not in known]

@@ -1,0 +1,92 @@
+"""Job arrays of the cluster schedulers Slurm and PBS, whose jobs share work through a folder."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from ..support.json_records import Document
+from . import UsageError
+from .json_output import emit
+
+SCRIPTS = {
+    "slurm": """\
+#!/bin/sh
+#SBATCH --job-name=loopwright
+#SBATCH --array=0-{last}
+#SBATCH --nodes=1
+#SBATCH --exclusive
+#SBATCH --requeue
+exec {command}
+""",
+    "pbs": """\
+#!/bin/sh
+#PBS -N loopwright
+#PBS -J 0-{last}
+#PBS -l select=1
+#PBS -l place=excl
+#PBS -r y
+cd "$PBS_O_WORKDIR" && exec {command}
+""",
+}
+"""Job arrays: each job has a machine of its own, as times need, and may be started again."""
+
+
+@dataclass(frozen=True)
+class JobScriptDocument(Document):
+    """Result of `--job-script`."""
+
+    document: ClassVar[str] = "job-script"
+
+    script: Annotated[str, "the script of a job array"]
+
+
+def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of shared folders."""
+    parser.add_argument(
+        "--cluster",
+        metavar="DIR",
+        type=Path,
+        help="share the work with all who run the same command, on any machine that sees the "
+        "folder DIR; killed workers are replaced by others",
+    )
+    parser.add_argument(
+        "--job-script",
+        choices=tuple(SCRIPTS),
+        help="print a script of a job array that runs this command, and do nothing else",
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=8, metavar="N", help="jobs of the array (default: 8)"
+    )
+
+
+def print_job_script(arguments: argparse.Namespace) -> bool:
+    """Prints the script, if that is what the arguments ask for; raises UsageError."""
+    if arguments.jobs < 1:
+        raise UsageError(f"--jobs must be positive, got {arguments.jobs}")
+    if arguments.job_script is None:
+        return False
+    if arguments.cluster is None:
+        raise UsageError("--job-script is for --cluster: workers share a folder")
+    script = job_script(arguments.job_script, arguments.jobs, sys.argv[1:])
+    print(script, end="")
+    emit(JobScriptDocument(script))
+    return True
+
+
+def job_script(kind: str, jobs: int, command: list[str]) -> str:
+    """The script of a job array; `command` are the arguments of the command line."""
+    words: list[str] = []
+    skipped = False
+    for word in command:
+        if skipped:
+            skipped = False
+        elif word in ("--job-script", "--jobs"):
+            skipped = True
+        elif not word.startswith(("--job-script=", "--jobs=")):
+            words.append(word)
+    return SCRIPTS[kind].format(last=jobs - 1, command=shlex.join(["loopwright", *words]))
