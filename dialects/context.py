@@ -44,6 +44,12 @@ def _func() -> Dialect:
     return Func
 
 
+def _linalg() -> Dialect:
+    from .linalg import Linalg
+
+    return Linalg
+
+
 def _llvm() -> Dialect:
     from xdsl.dialects.llvm import LLVM
 
@@ -68,6 +74,18 @@ def _scf() -> Dialect:
     return Scf
 
 
+def _tensor() -> Dialect:
+    from xdsl.dialects.tensor import Tensor
+
+    return Tensor
+
+
+def _bufferization() -> Dialect:
+    from xdsl.dialects.bufferization import Bufferization
+
+    return Bufferization
+
+
 def _vector() -> Dialect:
     from .vector import Vector
 
@@ -78,14 +96,17 @@ def _vector() -> Dialect:
 DIALECTS: dict[str, Callable[[], Dialect]] = {
     "affine": _affine,
     "arith": _arith,
+    "bufferization": _bufferization,
     "builtin": _builtin,
     "cf": _cf,
     "dlti": _dlti,
     "func": _func,
+    "linalg": _linalg,
     "llvm": _llvm,
     "math": _math,
     "memref": _memref,
     "scf": _scf,
+    "tensor": _tensor,
     "vector": _vector,
 }
 

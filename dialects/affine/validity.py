@@ -1,8 +1,9 @@
 """Validity of dimensions and symbols in affine operations (MLIR's rules).
 
 A symbol is an integer that is fixed while an affine scope (a function) runs through its loops; a
-dimension may also be an affine function of induction variables. Three rules are wider than
-MLIR's: a symbol may be computed from integers of any type, and a dimension may be piecewise affine
+dimension may also be an affine function of induction variables. Four rules are wider than
+MLIR's: a symbol may be computed from integers of any type, a dimension may be the induction
+variable of a loop of the scf dialect, and a dimension may be piecewise affine
 (a minimum, a maximum, or a choice by a comparison of dimensions), or a dimension times a symbol
 or divided by one, rounded down, as the number of a tile of any size and its first value are.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import affine, arith, memref
+from xdsl.dialects import affine, arith, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerType, ModuleOp, i1
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
@@ -109,9 +110,9 @@ _CONDITIONS = frozenset({"arith.andi", "arith.cmpi", "arith.ori"})
 
 def _is_induction_variable(value: SSAValue) -> bool:
     parent = value.owner.parent_op() if isinstance(value, BlockArgument) else None
-    if isinstance(parent, affine.ForOp):
+    if isinstance(parent, affine.ForOp | scf.ForOp):
         return value is parent.body.block.args[0]
-    return isinstance(parent, affine.ParallelOp)
+    return isinstance(parent, affine.ParallelOp | scf.ParallelOp)
 
 
 def _is_top_level(value: SSAValue) -> bool:
