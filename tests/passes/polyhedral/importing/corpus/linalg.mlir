@@ -51,6 +51,7 @@ func.func @conv_1d(%I: memref<12xf32>, %K: memref<3xf32>, %O: memref<10xf32>) {
   return
 }
 // -----
+// shapes: 10x10 3x3 8x8
 func.func @conv_2d(%I: memref<?x?xf32>, %K: memref<?x?xf32>, %O: memref<?x?xf32>) {
   linalg.conv_2d ins(%I, %K : memref<?x?xf32>, memref<?x?xf32>) outs(%O : memref<?x?xf32>)
   return

@@ -84,12 +84,14 @@ func.func @expand_unit(%A: memref<4x6xf32>, %B: memref<4x1x6xf32>) {
   return
 }
 // -----
+// shapes: 1x5x3 5x3
 func.func @collapse_unit_dynamic(%A: memref<1x?x3xf32>, %B: memref<?x3xf32>) {
   %v = memref.collapse_shape %A [[0, 1], [2]] : memref<1x?x3xf32> into memref<?x3xf32>
   memref.copy %v, %B : memref<?x3xf32> to memref<?x3xf32>
   return
 }
 // -----
+// shapes: 32 8x4 -
 func.func @expand_dynamic(%A: memref<?xf32>, %B: memref<?x4xf32>, %n: index) {
   %v = memref.expand_shape %A [[0, 1]] output_shape [%n, 4] : memref<?xf32> into memref<?x4xf32>
   memref.copy %v, %B : memref<?x4xf32> to memref<?x4xf32>
@@ -108,6 +110,7 @@ func.func @reinterpret_transposed(%A: memref<4x6xf32>, %B: memref<6x4xf32>) {
   return
 }
 // -----
+// no reference
 func.func @reinterpret_unranked(%arg0: memref<*xf32>, %arg1: memref<*xf32>, %arg2: i32) {
   %c64 = arith.constant 64 : index
   %0 = arith.index_cast %arg2 : i32 to index
