@@ -1,9 +1,8 @@
 """Validity of dimensions and symbols in affine operations (MLIR's rules).
 
 A symbol is an integer that is fixed while an affine scope (a function) runs through its loops; a
-dimension may also be an affine function of induction variables. Four rules are wider than
-MLIR's: a symbol may be computed from integers of any type, a dimension may be the induction
-variable of a loop of the scf dialect, and a dimension may be piecewise affine
+dimension may also be an affine function of induction variables. Three rules are wider than
+MLIR's: a symbol may be computed from integers of any type, and a dimension may be piecewise affine
 (a minimum, a maximum, or a choice by a comparison of dimensions), or a dimension times a symbol
 or divided by one, rounded down, as the number of a tile of any size and its first value are.
 """
@@ -38,10 +37,13 @@ def is_valid_dim(value: SSAValue) -> bool:
     return _is_valid(value, dims=True)
 
 
-def verify_operands(operands: Sequence[SSAValue], dims: int) -> None:
-    """Raises when one of the first `dims` operands is no dimension, or another one no symbol."""
+def verify_operands(operands: Sequence[SSAValue], dims: int, *, any_loop: bool = False) -> None:
+    """Raises when one of the first `dims` operands is no dimension, or another one no symbol.
+
+    With `any_loop`, induction variables of the scf dialect are dimensions.
+    """
     for operand in operands[:dims]:
-        if not is_valid_dim(operand):
+        if not _is_valid(operand, dims=True, any_loop=any_loop):
             raise HintedVerifyException(
                 f"{name_of(operand)} is not affine: it cannot be used as a dimension",
                 _SUBSCRIPT_HINT,
@@ -56,7 +58,7 @@ def verify_operands(operands: Sequence[SSAValue], dims: int) -> None:
             )
 
 
-def _is_valid(value: SSAValue, *, dims: bool) -> bool:
+def _is_valid(value: SSAValue, *, dims: bool, any_loop: bool = False) -> bool:
     # Values that remain to be looked at, and whether they may be dimensions.
     pending = [(value, dims)]
     seen = set[tuple[SSAValue, bool]]()
@@ -73,7 +75,7 @@ def _is_valid(value: SSAValue, *, dims: bool) -> bool:
             continue
         operation = value.owner
         if isinstance(operation, Block):
-            if not (dims and _is_induction_variable(value)):
+            if not (dims and _is_induction_variable(value, any_loop=any_loop)):
                 return False
         elif isinstance(operation, memref.DimOp):
             if not _is_top_level(operation.source):
@@ -108,11 +110,15 @@ _AFFINE_FUNCTIONS = frozenset(
 _CONDITIONS = frozenset({"arith.andi", "arith.cmpi", "arith.ori"})
 
 
-def _is_induction_variable(value: SSAValue) -> bool:
+def _is_induction_variable(value: SSAValue, *, any_loop: bool) -> bool:
     parent = value.owner.parent_op() if isinstance(value, BlockArgument) else None
-    if isinstance(parent, affine.ForOp | scf.ForOp):
+    if any_loop and isinstance(parent, scf.ForOp):
         return value is parent.body.block.args[0]
-    return isinstance(parent, affine.ParallelOp | scf.ParallelOp)
+    if any_loop and parent is not None and parent.name in ("scf.forall", "scf.parallel"):
+        return isinstance(value.type, IndexType)
+    if isinstance(parent, affine.ForOp):
+        return value is parent.body.block.args[0]
+    return isinstance(parent, affine.ParallelOp)
 
 
 def _is_top_level(value: SSAValue) -> bool:

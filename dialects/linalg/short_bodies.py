@@ -17,7 +17,6 @@ from .structured import (
     parse_operands,
     parse_results,
     print_operands,
-    print_results,
 )
 
 

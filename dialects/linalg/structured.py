@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IndexType, IntegerAttr, i64
 from xdsl.dialects.utils import AbstractYieldOperation
 from xdsl.ir import Attribute, Operation, Region, SSAValue
@@ -211,7 +212,9 @@ class GenericOp(StructuredOp):
         return cls.build(
             operands=[inputs, outputs],
             result_types=[results],
-            properties={name: attributes.pop(name) for name in _GENERIC_PROPERTIES if name in attributes},
+            properties={
+                name: attributes.pop(name) for name in _GENERIC_PROPERTIES if name in attributes
+            },
             attributes=attributes,
             regions=[[body]],
         )
@@ -219,8 +222,13 @@ class GenericOp(StructuredOp):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_attribute(
-            DictionaryAttr({name: self.properties[name] for name in _GENERIC_PROPERTIES
-                            if name in self.properties})
+            DictionaryAttr(
+                {
+                    name: self.properties[name]
+                    for name in _GENERIC_PROPERTIES
+                    if name in self.properties
+                }
+            )
         )
         print_operands(printer, "ins", self.inputs)
         print_operands(printer, "outs", self.outputs)

@@ -1,11 +1,11 @@
 """memref.copy -> loops, elementwise.
 
-    memref.copy %A, %B : memref<4x?xf64> to memref<4x?xf64>
+memref.copy %A, %B : memref<4x?xf64> to memref<4x?xf64>
 
-    ->  affine.for %i = 0 to 4 {
-          affine.for %j = 0 to %n {
-            %0 = affine.load %A[%i, %j]
-            affine.store %0, %B[%i, %j]
+->  affine.for %i = 0 to 4 {
+      affine.for %j = 0 to %n {
+        %0 = affine.load %A[%i, %j]
+        affine.store %0, %B[%i, %j]
 """
 
 from __future__ import annotations

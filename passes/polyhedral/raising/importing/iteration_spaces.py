@@ -123,9 +123,7 @@ def _from_notation(operation: StructuredOp, definition: Definition) -> Iteration
         )
         return IterationSpace(rank, (*inputs, *(identity for _ in operation.outputs)))
     if len(operation.inputs) != len(definition.inputs):
-        raise SourceError.at(
-            operation, f"'{operation.name}' has {len(definition.inputs)} inputs"
-        )
+        raise SourceError.at(operation, f"'{operation.name}' has {len(definition.inputs)} inputs")
     last_first = re.sub(r"\W", "", "".join(reversed(definition.inputs)))
     letters = list(dict.fromkeys(definition.output + last_first))
     windows = sum(part.count("(") for part in definition.inputs)

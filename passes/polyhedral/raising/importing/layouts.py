@@ -43,7 +43,7 @@ def is_row_major(kind: Attribute) -> bool:
 def rank_arguments(function: func.FuncOp) -> None:
     """Makes unranked memrefs among the arguments ones of one dimension.
 
-        func.func @f(%A: memref<*xf32>)  ->  func.func @f(%A: memref<?xf32>)
+    func.func @f(%A: memref<*xf32>)  ->  func.func @f(%A: memref<?xf32>)
     """
     for argument in function.body.block.args:
         if isa(argument.type, UnrankedMemRefType):

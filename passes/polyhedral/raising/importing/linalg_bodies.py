@@ -58,8 +58,13 @@ def named_body(
     unsigned = _is_unsigned(operation)
     name, _, pooling = name.partition(":")
     if pooling:
-        return _binary(operation, anchor, pooling, old, _converted(operation, anchor, inputs[0],
-                                                                    kind, unsigned))
+        return _binary(
+            operation,
+            anchor,
+            pooling,
+            old,
+            _converted(operation, anchor, inputs[0], kind, unsigned),
+        )
     if name == "select":
         one, other = (_converted(operation, anchor, each, kind, unsigned) for each in inputs[1:])
         select = arith.SelectOp(inputs[0], one, other)

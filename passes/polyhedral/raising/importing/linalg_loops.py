@@ -1,13 +1,13 @@
 """Structured operations of linalg on memrefs -> loops over elements.
 
-    linalg.matmul ins(%A, %B : ...) outs(%C : ...)
+linalg.matmul ins(%A, %B : ...) outs(%C : ...)
 
-    ->  affine.for %m = 0 to %M {
-          affine.for %n = 0 to %N {
-            affine.for %k = 0 to %K {
-              %c = affine.load %C[%m, %n]
-              ...
-              affine.store %d, %C[%m, %n]
+->  affine.for %m = 0 to %M {
+      affine.for %n = 0 to %N {
+        affine.for %k = 0 to %K {
+          %c = affine.load %C[%m, %n]
+          ...
+          affine.store %d, %C[%m, %n]
 """
 
 from __future__ import annotations

@@ -104,9 +104,7 @@ def _separated(
             continue
         if not isinstance(factor, AffineConstantExpr) or factor.value <= 0:
             return None
-        along = next(
-            n for n, stride in enumerate(memory.strides) if factor.value % stride == 0
-        )
+        along = next(n for n, stride in enumerate(memory.strides) if factor.value % stride == 0)
         step = factor.value // memory.strides[along]
         dim = AffineExpr.dimension(position)
         term = dim if step == 1 else dim * step

@@ -17,8 +17,8 @@ from .views import VIEWS, View
 def resolve_views(function: func.FuncOp) -> None:
     """Rewrites a function in place; raises SourceError for views that are no affine ones.
 
-        %v = memref.subview %A[%o] [4] [2] : ...
-        affine.load %v[%i]                          ->  affine.load %A[%i * 2 + %o]
+    %v = memref.subview %A[%o] [4] [2] : ...
+    affine.load %v[%i]                          ->  affine.load %A[%i * 2 + %o]
     """
     found: dict[SSAValue, View] = {}
     for operation in list(function.walk()):

@@ -1,6 +1,6 @@
 """Views: memrefs that name elements of another memref, and how their subscripts map to it.
 
-    %v = memref.subview %A[%o, 3] [4, 4] [1, 2] : ...    %v[i, j] is %A[%o + i, 3 + 2 * j]
+%v = memref.subview %A[%o, 3] [4, 4] [1, 2] : ...    %v[i, j] is %A[%o + i, 3 + 2 * j]
 """
 
 from __future__ import annotations
@@ -53,9 +53,7 @@ class View:
             for each in self.map.results
         )
         joined = (*self.symbols, *symbols)
-        return View(
-            self.base, AffineMap(len(sizes), len(joined), results), joined, tuple(sizes)
-        )
+        return View(self.base, AffineMap(len(sizes), len(joined), results), joined, tuple(sizes))
 
 
 def _shift_symbols(expression: AffineExpr, count: int) -> AffineExpr:
@@ -134,7 +132,11 @@ def _kept_dimensions(
     for dimension, size in enumerate(sizes):
         wanted = shape[len(kept)] if len(kept) < len(shape) else None
         fits = wanted is not None and (wanted == size or not isinstance(size, int))
-        if droppable and size == 1 and (not fits or len(sizes) - dimension > len(shape) - len(kept)):
+        if (
+            droppable
+            and size == 1
+            and (not fits or len(sizes) - dimension > len(shape) - len(kept))
+        ):
             droppable -= 1
         elif fits:
             kept.append(dimension)
@@ -212,7 +214,8 @@ def _reinterpret_cast(operation: Operation, source: View) -> View:
 def _transpose(operation: Operation, source: View) -> View:
     assert isinstance(operation, TransposeOp)
     order = [
-        each.position for each in operation.permutation.data.results
+        each.position
+        for each in operation.permutation.data.results
         if isinstance(each, AffineDimExpr)
     ]
     if sorted(order) != list(range(len(source.sizes))):

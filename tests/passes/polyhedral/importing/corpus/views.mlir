@@ -110,7 +110,7 @@ func.func @reinterpret_transposed(%A: memref<4x6xf32>, %B: memref<6x4xf32>) {
   return
 }
 // -----
-// no reference
+// by hand
 func.func @reinterpret_unranked(%arg0: memref<*xf32>, %arg1: memref<*xf32>, %arg2: i32) {
   %c64 = arith.constant 64 : index
   %0 = arith.index_cast %arg2 : i32 to index
