@@ -19,7 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from passes.polyhedral.importing.pieces import REFERENCES, Argument, Piece, pieces
+from support.imported_programs import REFERENCES, Argument, Piece, pieces
 
 _COPY = re.compile(r"memref\.copy (\S+), (\S+) : (.*) to (.*)")
 

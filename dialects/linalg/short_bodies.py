@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Self
 
-from xdsl.dialects.builtin import DenseArrayBase, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import irdl_op_definition, prop_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.utils.hints import isa
 
 from ..supported_types import element_type
 from .structured import (
@@ -149,7 +151,7 @@ class _MovingOp(StructuredOp):
         print_operands(printer, "ins", self.inputs)
         print_operands(printer, "outs", self.outputs)
         numbers = self.properties[_LISTS[self.name]]
-        assert isinstance(numbers, DenseArrayBase)
+        assert isa(numbers, DenseArrayBase[IntegerType])
         _print_list(printer, _LISTS[self.name], numbers)
         printer.print_op_attributes(self.attributes)
 
@@ -179,10 +181,10 @@ def _parse_list(parser: Parser, name: str) -> DenseArrayBase:
     return DenseArrayBase.from_list(i64, numbers)
 
 
-def _print_list(printer: Printer, name: str, numbers: DenseArrayBase) -> None:
+def _print_list(printer: Printer, name: str, numbers: DenseArrayBase[IntegerType]) -> None:
     printer.print_string(f" {name} = [{', '.join(map(str, numbers.get_values()))}]")
 
 
-def _tensors(outputs: list[SSAValue] | tuple[SSAValue, ...]) -> list[Attribute]:
+def _tensors(outputs: Sequence[SSAValue]) -> list[Attribute]:
     """The types of the results, which these operations do not write."""
     return [each.type for each in outputs if each.type.name == "tensor"]

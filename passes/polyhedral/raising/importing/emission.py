@@ -34,7 +34,7 @@ def size_of(anchor: Operation, array: SSAValue, dimension: int) -> Size:
     extent = array.type.get_shape()[dimension]
     if extent != DYNAMIC_INDEX:
         return extent
-    size = memref.DimOp.from_source_and_index(array, index_value(anchor, dimension))
+    size = memref.DimOp(array, index_value(anchor, dimension))
     insert_before(anchor, size)
     return size.result
 

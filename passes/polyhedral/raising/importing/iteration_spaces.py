@@ -11,9 +11,11 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
+    IntegerType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
+from xdsl.utils.hints import isa
 
 from .....dialects.errors import SourceError
 from .....dialects.linalg import BroadcastOp, GenericOp, MapOp, ReduceOp, StructuredOp, TransposeOp
@@ -58,8 +60,8 @@ def iteration_space(operation: StructuredOp) -> IterationSpace:
     """The iteration space of a structured operation on memrefs; raises SourceError."""
     operands = (*operation.inputs, *operation.outputs)
     given = operation.properties.get("indexing_maps")
-    if isinstance(given, ArrayAttr):
-        maps = tuple(each.data for each in given.data if isinstance(each, AffineMapAttr))
+    if isa(given, ArrayAttr[AffineMapAttr]):
+        maps = tuple(each.data for each in given)
         if len(maps) != len(operands) or any(each.num_symbols for each in maps):
             raise SourceError.at(operation, f"'{operation.name}' needs a map for each operand")
         return _checked(operation, IterationSpace(maps[0].num_dims, maps))
@@ -146,15 +148,13 @@ def _from_notation(operation: StructuredOp, definition: Definition) -> Iteration
 
 def _numbers(operation: Operation, given: Attribute | None, count: int) -> list[int]:
     """Strides or dilations; 1 where there are none."""
-    match given:
-        case None:
-            return [1] * count
-        case DenseIntOrFPElementsAttr():
-            values = [int(str(value)) for value in given.get_values()]
-        case DenseArrayBase():
-            values = [int(str(value)) for value in given.get_values()]
-        case _:
-            values = []
+    values: Sequence[int] = ()
+    if given is None:
+        values = [1] * count
+    elif isa(given, DenseArrayBase[IntegerType]) or isa(
+        given, DenseIntOrFPElementsAttr[IntegerType]
+    ):
+        values = given.get_values()
     if len(values) != count or min(values, default=1) < 1:
         raise SourceError.at(operation, f"'{operation.name}' needs {count} positive strides")
-    return values
+    return list(values)

@@ -1,7 +1,7 @@
 """Layouts, memory spaces and unranked memrefs -> row-major memrefs.
 
-Arguments of functions are arrays of which elements have subscripts: where the elements are in
-memory is up to the calling convention, and layouts say nothing else.
+Arguments are contiguous arrays: layouts that leave strides open allow that. Where the elements of
+local memrefs are is nobody's business.
 """
 
 from __future__ import annotations
@@ -40,6 +40,19 @@ def is_row_major(kind: Attribute) -> bool:
     return layout in (NoneAttr(), identity)
 
 
+def _may_be_row_major(kind: MemRefType) -> bool:
+    """Whether contiguous arrays may have the layout of a type."""
+    layout = kind.layout
+    if not isinstance(layout, StridedLayoutAttr):
+        return is_row_major(kind)
+    wanted = MemRefType(kind.element_type, kind.shape).get_strides()
+    assert wanted is not None
+    return layout.get_offset() in (None, 0) and all(
+        one is None or other is None or one == other
+        for one, other in zip(layout.get_strides(), wanted, strict=True)
+    )
+
+
 def rank_arguments(function: func.FuncOp) -> None:
     """Makes unranked memrefs among the arguments ones of one dimension.
 
@@ -54,19 +67,19 @@ def rank_arguments(function: func.FuncOp) -> None:
 
 def drop_layouts(function: func.FuncOp) -> None:
     """Makes all memrefs row-major, in the default memory space; raises SourceError."""
+    for argument in function.body.block.args:
+        if isa(argument.type, MemRefType) and not _may_be_row_major(argument.type):
+            raise SourceError.at(
+                argument,
+                f"the layout of {argument.type} is not row-major",
+                hint="leave the layout out: arguments are contiguous arrays",
+            )
     values: list[SSAValue] = list(function.body.block.args)
     values += [result for operation in function.walk() for result in operation.results]
     for value in values:
         kind = value.type
         if not isa(kind, MemRefType):
             continue
-        layout = kind.layout
-        if isinstance(layout, StridedLayoutAttr) and 0 in layout.get_strides():
-            raise SourceError.at(
-                value,
-                f"elements of {kind} share memory",
-                hint="take an array without stride 0",
-            )
         plain = MemRefType(kind.element_type, kind.shape)
         if plain != kind:
             Rewriter.replace_value_with_new_type(value, plain)

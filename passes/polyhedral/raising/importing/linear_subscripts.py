@@ -111,8 +111,10 @@ def _separated(
         is_zero = subscripts[along] == AffineExpr.constant(0)
         subscripts[along] = term if is_zero else subscripts[along] + term
         before = largest[along]
-        known = isinstance(size, int) and before is not None
-        largest[along] = before + step * (size - 1) if known else None
+        if isinstance(size, int) and before is not None:
+            largest[along] = before + step * (size - 1)
+        else:
+            largest[along] = None
     for position, (extent, last) in enumerate(zip(memory.extents, largest, strict=True)):
         if position and (last is None or not isinstance(extent, int) or last >= extent):
             return None

@@ -128,18 +128,13 @@ def _kept_dimensions(
 ) -> list[int]:
     """The dimensions of the source that the result has: some of extent 1 may be left out."""
     kept: list[int] = []
-    droppable = len(sizes) - len(shape)
     for dimension, size in enumerate(sizes):
         wanted = shape[len(kept)] if len(kept) < len(shape) else None
-        fits = wanted is not None and (wanted == size or not isinstance(size, int))
-        if (
-            droppable
-            and size == 1
-            and (not fits or len(sizes) - dimension > len(shape) - len(kept))
-        ):
-            droppable -= 1
-        elif fits:
+        if wanted == (size if isinstance(size, int) else DYNAMIC_INDEX):
+            # Which of several extents of 1 is kept makes no difference: their subscripts are 0.
             kept.append(dimension)
+        elif size != 1:
+            break
     if len(kept) != len(shape):
         raise SourceError.at(operation, "the type of the view does not fit its sizes")
     return kept

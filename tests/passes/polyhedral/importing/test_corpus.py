@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from passes.polyhedral.importing.pieces import REFERENCES, Piece, pieces
+from support.imported_programs import REFERENCES, Piece, pieces
 
 from loopwright.runtime.program import load
 

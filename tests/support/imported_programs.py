@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-FOLDER = Path(__file__).parent / "corpus"
-REFERENCES = Path(__file__).parent / "references.npz"
+_ROOM = Path(__file__).parents[1] / "passes" / "polyhedral" / "importing"
+FOLDER = _ROOM / "corpus"
+REFERENCES = _ROOM / "references.npz"
 
 _TYPES = {
     "f32": np.float32,
