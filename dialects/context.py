@@ -68,8 +68,14 @@ def _memref() -> Dialect:
     return MemRef
 
 
+def _ml_program() -> Dialect:
+    from xdsl.dialects.ml_program import MLProgram
+
+    return MLProgram
+
+
 def _scf() -> Dialect:
-    from xdsl.dialects.scf import Scf
+    from .scf import Scf
 
     return Scf
 
@@ -105,6 +111,7 @@ DIALECTS: dict[str, Callable[[], Dialect]] = {
     "llvm": _llvm,
     "math": _math,
     "memref": _memref,
+    "ml_program": _ml_program,
     "scf": _scf,
     "tensor": _tensor,
     "vector": _vector,

@@ -35,7 +35,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import NoMemoryEffect, Pure, SymbolOpInterface
+from xdsl.traits import IsTerminator, NoMemoryEffect, Pure, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
@@ -183,6 +183,102 @@ class TransposeOp(IRDLOperation):
         printer.print_attribute(self.result.type)
 
 
+ATOMIC_KINDS = (
+    "addf",
+    "addi",
+    "assign",
+    "maximumf",
+    "maxs",
+    "maxu",
+    "minimumf",
+    "mins",
+    "minu",
+    "mulf",
+    "muli",
+    "ori",
+    "andi",
+    "maxnumf",
+    "minnumf",
+    "xori",
+)
+
+
+class AtomicRMWOp(memref.AtomicRMWOp):
+    """Combines an element with a value: `%0 = memref.atomic_rmw addf %x, %A[%i] : ... -> f32`."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> AtomicRMWOp:
+        position = parser.pos
+        kind = parser.parse_identifier()
+        if kind not in ATOMIC_KINDS:
+            parser.raise_error(f"expected one of {', '.join(ATOMIC_KINDS)}", position)
+        value = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        array = parser.parse_unresolved_operand()
+        indices = parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, parser.parse_unresolved_operand
+        )
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        with parser.in_parens():
+            value_type = parser.parse_type()
+            parser.parse_punctuation(",")
+            array_type = parser.parse_type()
+        parser.parse_punctuation("->")
+        result = parser.parse_type()
+        return cls.build(
+            operands=[
+                parser.resolve_operand(value, value_type),
+                parser.resolve_operand(array, array_type),
+                [parser.resolve_operand(each, IndexType()) for each in indices],
+            ],
+            result_types=[result],
+            properties={"kind": IntegerAttr(ATOMIC_KINDS.index(kind), i64)},
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {ATOMIC_KINDS[self.kind.value.data]} ")
+        printer.print_ssa_value(self.value)
+        printer.print_string(", ")
+        printer.print_ssa_value(self.memref)
+        with printer.in_square_brackets():
+            printer.print_list(self.indices, printer.print_ssa_value)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : (")
+        printer.print_attribute(self.value.type)
+        printer.print_string(", ")
+        printer.print_attribute(self.memref.type)
+        printer.print_string(") -> ")
+        printer.print_attribute(self.result.type)
+
+
+class AllocaScopeOp(memref.AllocaScopeOp):
+    """A scope at whose end what `memref.alloca` has made is freed."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> AllocaScopeOp:
+        types: list[Attribute] = []
+        if parser.parse_optional_punctuation("->") is not None:
+            types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+        scope = parser.parse_region()
+        if scope.blocks and (
+            scope.block.last_op is None or not scope.block.last_op.has_trait(IsTerminator)
+        ):
+            scope.block.add_op(memref.AllocaScopeReturnOp.build(operands=[[]]))
+        attributes = parser.parse_optional_attr_dict()
+        return cls.build(result_types=[types], regions=[scope], attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        if self.res:
+            printer.print_string(" -> ")
+            with printer.in_parens():
+                printer.print_list(self.result_types, printer.print_attribute)
+        printer.print_string(" ")
+        printer.print_region(self.scope)
+        printer.print_op_attributes(self.attributes)
+
+
 @irdl_op_definition
 class GlobalOp(IRDLOperation):
     """A variable outside of functions.
@@ -265,7 +361,9 @@ def _may_match(source: Attribute, destination: Attribute) -> bool:
     )
 
 
-_REPLACED = {each.name: each for each in (CastOp, CopyOp, GlobalOp, ReinterpretCastOp)}
+_OWN = (AllocaScopeOp, AtomicRMWOp, CastOp, CopyOp, GlobalOp, ReinterpretCastOp)
+
+_REPLACED = {each.name: each for each in _OWN}
 
 MemRef = Dialect(
     "memref",

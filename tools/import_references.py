@@ -26,18 +26,20 @@ _COPY = re.compile(r"memref\.copy (\S+), (\S+) : (.*) to (.*)")
 
 def lower(text: str) -> str:
     """LLVM IR of a program; copies are loops, as their lowering calls a library of MLIR's."""
+    text = re.sub(r"module (@\w+ )?attributes \{.*\} \{\n", "module {\n", text)
+    text = re.sub(r"ml_program.*", "", text)
     text = _COPY.sub(r"linalg.copy ins(\1 : \3) outs(\2 : \4)", text)
-    if "tensor" in text:
+    if re.search(r" = tensor\.|-> tensor|= bufferization", text):
         text = _run(
             text,
             "mlir-opt-22",
             "--one-shot-bufferize=bufferize-function-boundaries "
             "function-boundary-type-conversion=identity-layout-map",
-            "--buffer-results-to-out-params",
+            "--buffer-results-to-out-params=modify-public-functions",
         )
         text = _COPY.sub(r"linalg.copy ins(\1 : \3) outs(\2 : \4)", text)
     elif re.search(r"-> \(?memref", text):
-        text = _run(text, "mlir-opt-22", "--buffer-results-to-out-params")
+        text = _run(text, "mlir-opt-22", "--buffer-results-to-out-params=modify-public-functions")
         text = _COPY.sub(r"linalg.copy ins(\1 : \3) outs(\2 : \4)", text)
     lowered = _run(text, "mlir-opt-22", "--llvm-request-c-wrappers", "--test-lower-to-llvm")
     return _run(lowered, "mlir-translate-22", "--mlir-to-llvmir")

@@ -57,8 +57,9 @@ class Piece:
 
     @property
     def results(self) -> list[str]:
-        """The types of the results."""
-        return [each.strip() for each in _split(self._signature[1])]
+        """The types of the results that are arrays, which come behind the arguments."""
+        kinds = [each.strip() for each in _split(self._signature[1])]
+        return [each for each in kinds if each.startswith(("memref", "tensor"))]
 
     @property
     def _signature(self) -> tuple[str, str]:
@@ -71,8 +72,9 @@ class Piece:
     def arguments(self) -> list[Argument]:
         """Inputs, the same ones at every call."""
         given = re.search("// shapes: (.*)", self.text)
+        kinds = [*self.kinds, *self.results]
         shapes = iter(given[1].split() if given else [])
-        return [argument(each, next(shapes, "-"), n) for n, each in enumerate(self.kinds)]
+        return [argument(each, next(shapes, "-"), n) for n, each in enumerate(kinds)]
 
 
 def argument(kind: str, shape: str, number: int) -> Argument:

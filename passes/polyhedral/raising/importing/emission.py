@@ -85,3 +85,13 @@ def erase(operation: Operation) -> None:
     """Takes an operation without uses out of its block."""
     operation.detach()
     operation.erase()
+
+
+def move_before(anchor: Operation, block: Block, end: Operation | None) -> None:
+    """Moves the operations of a block in front of `anchor`, all but `end`, which goes."""
+    if end is not None:
+        erase(end)
+    assert anchor.parent is not None
+    for operation in list(block.ops):
+        operation.detach()
+        anchor.parent.insert_op_before(operation, anchor)
