@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, IntegerType, i64
 from xdsl.ir import Attribute, Block, Dialect, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -23,6 +23,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from .affine.conditionals import parse_arrow_types, print_arrow_types
 
@@ -259,17 +260,15 @@ def _values(sizes: Sequence[SSAValue | int]) -> list[SSAValue]:
     return [each for each in sizes if isinstance(each, SSAValue)]
 
 
-def _numbers(sizes: Sequence[SSAValue | int]) -> DenseArrayBase:
+def _numbers(sizes: Sequence[SSAValue | int]) -> DenseArrayBase[IntegerType]:
     numbers = [each if isinstance(each, int) else DYNAMIC_INDEX for each in sizes]
     return DenseArrayBase.from_list(i64, numbers)
 
 
-def _sizes(numbers: DenseArrayBase, values: Sequence[SSAValue]) -> list[SSAValue | int]:
+def _sizes(numbers: Attribute, values: Sequence[SSAValue]) -> list[SSAValue | int]:
+    assert isa(numbers, DenseArrayBase[IntegerType])
     rest = iter(values)
-    return [
-        next(rest) if number == DYNAMIC_INDEX else int(str(number))
-        for number in numbers.iter_values()
-    ]
+    return [next(rest) if each == DYNAMIC_INDEX else each for each in numbers.get_values()]
 
 
 class IndexSwitchOp(scf.IndexSwitchOp):

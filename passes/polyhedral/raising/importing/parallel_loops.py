@@ -84,7 +84,7 @@ def _nest(
     """Loops in each other that hand values on; those that the innermost one starts with."""
     types = [value.type for value in initial]
     loops: list[scf.ForOp] = []
-    carried = list(initial)
+    carried: list[SSAValue] = list(initial)
     for lower, upper, step in bounds:
         block = Block([scf.YieldOp(*carried)], arg_types=[IndexType(), *types])
         loop = scf.ForOp(lower, upper, step, carried, Region(block))
@@ -99,6 +99,6 @@ def _nest(
         assert last is not None
         last.location = anchor.location
         loops.append(loop)
-        carried = list(block.args[1:])
+        carried = [*block.args[1:]]
         last.operands = carried
     return loops, carried

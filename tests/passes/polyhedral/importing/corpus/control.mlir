@@ -197,6 +197,7 @@ func.func @apply_in_scf(%A: memref<64xf32>, %x: f32) {
   return
 }
 // -----
+// by hand
 func.func @index_dialect(%A: memref<64xf32>, %x: f32) {
   %c0 = index.constant 0
   %c1 = index.constant 1

@@ -40,6 +40,7 @@ func.func private @doubled(%A: memref<8xf32>) -> memref<8xf32> {
   return %B : memref<8xf32>
 }
 // -----
+// by hand
 func.func @scalar_and_array(%A: memref<8xf32>) -> (f32, memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %B = memref.alloc() : memref<8xf32>
