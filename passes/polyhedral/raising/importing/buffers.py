@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from .....dialects.errors import SourceError
 from ..cells import insert_before
 from .copies import copy_elements
 from .emission import size_of
@@ -106,7 +107,9 @@ class Buffers:
     def allocate(
         self, anchor: Operation, kind: MemRefType, sizes: list[SSAValue], name: str | None
     ) -> SSAValue:
-        """A new buffer."""
+        """A new buffer; raises SourceError where the sizes are not those of its type."""
+        if len(sizes) != kind.get_shape().count(DYNAMIC_INDEX):
+            raise SourceError.at(anchor, f"'{anchor.name}' gives not the sizes that {kind} needs")
         allocation = memref.AllocOp.get(
             kind.element_type, shape=kind.get_shape(), dynamic_sizes=sizes
         )

@@ -43,10 +43,15 @@ class IterationSpace:
                 if not isinstance(subscript, AffineDimExpr):
                     continue
                 loop = subscript.position
-                if not isinstance(found.get(loop), int):
-                    extent = size_of(anchor, operand, position)
-                    if loop not in found or isinstance(extent, int):
-                        found[loop] = extent
+                extent = size_of(anchor, operand, position)
+                known = found.get(loop)
+                if isinstance(known, int):
+                    if isinstance(extent, int) and extent != known:
+                        raise SourceError.at(
+                            anchor, f"operands of '{anchor.name}' have extents {known} and {extent}"
+                        )
+                elif loop not in found or isinstance(extent, int):
+                    found[loop] = extent
         if len(found) < self.loops:
             raise SourceError.at(
                 anchor,
@@ -70,6 +75,8 @@ def iteration_space(operation: StructuredOp) -> IterationSpace:
             return _checked(operation, _reduction(operation))
         case TransposeOp():
             rank = len(operation.permutation)
+            if sorted(operation.permutation.get_values()) != list(range(rank)):
+                raise SourceError.at(operation, "the dimensions of the result are no permutation")
             source = [AffineExpr.dimension(0)] * rank
             for position, axis in enumerate(operation.permutation.get_values()):
                 source[axis] = AffineExpr.dimension(position)

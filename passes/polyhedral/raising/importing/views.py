@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
@@ -145,14 +146,20 @@ def _shape(kind: Attribute) -> tuple[int, ...]:
     return kind.get_shape()
 
 
-def _groups(operation: memref.CollapseShapeOp | memref.ExpandShapeOp) -> list[list[int]]:
-    return [[int(n.value.data) for n in group.data] for group in operation.reassociation.data]
+def _groups(
+    operation: memref.CollapseShapeOp | memref.ExpandShapeOp, wide: int, narrow: int
+) -> list[list[int]]:
+    """The `wide` dimensions, grouped into `narrow` ones; raises SourceError."""
+    groups = [[int(n.value.data) for n in group.data] for group in operation.reassociation.data]
+    if len(groups) != narrow or [*chain(*groups)] != list(range(wide)) or not all(groups):
+        raise SourceError.at(operation, "the groups are not those of the dimensions, in order")
+    return groups
 
 
 def _collapse_shape(operation: Operation, source: View) -> View:
     """Several dimensions as one: its subscript is divided."""
     assert isinstance(operation, memref.CollapseShapeOp)
-    groups = _groups(operation)
+    groups = _groups(operation, len(source.sizes), len(_shape(operation.result.type)))
     subscripts: list[AffineExpr] = []
     sizes: list[Size] = []
     for number, group in enumerate(groups):
@@ -178,7 +185,7 @@ def _expand_shape(operation: Operation, source: View) -> View:
     numbers = _Numbers()
     sizes = numbers.sizes(operation.static_output_shape.get_values(), operation.output_shape)
     subscripts: list[AffineExpr] = []
-    for group in _groups(operation):
+    for group in _groups(operation, len(sizes), len(source.sizes)):
         linear: AffineExpr = AffineExpr.constant(0)
         for n in group:
             if sizes[n] != 1:
