@@ -19,6 +19,7 @@ from .interleaved_stores import InterleavedStores, interleaved_stores
 from .module import ModuleEmitter
 from .shifted_loads import ShiftedLoad, shifted_loads
 from .transposed_loads import TransposedLoads, transposed_loads
+from .transposed_stores import TransposedStores, transposed_stores
 from .types import I64, VOID, UnsupportedTypeError, check_layout, value_type
 
 Emit: TypeAlias = "Callable[[FunctionEmitter, Any], None]"
@@ -68,6 +69,7 @@ class FunctionEmitter:
         self.loaded: set[Operation] = set()
         self._shifted_loads: dict[Block, Mapping[Operation, ShiftedLoad]] = {}
         self._transposed_loads: dict[Block, Mapping[Operation, TransposedLoads]] = {}
+        self._transposed_stores: dict[Block, Mapping[Operation, TransposedStores]] = {}
         self._interleaved_loads: dict[Block, Mapping[Operation, InterleavedLoads]] = {}
         self._interleaved_stores: dict[Block, Mapping[Operation, InterleavedStores]] = {}
         self.stack_bytes = 0
@@ -117,8 +119,21 @@ class FunctionEmitter:
         if block is None or self.module.options.check_bounds:
             return None
         if block not in self._transposed_loads:
-            self._transposed_loads[block] = transposed_loads(block, noalias=self.noalias)
+            self._transposed_loads[block] = transposed_loads(
+                block, noalias=self.noalias, vector_bits=self.module.target.vector_bits
+            )
         return self._transposed_loads[block].get(operation)
+
+    def transposed_stores(self, operation: Operation) -> TransposedStores | None:
+        """The scatters of the block to the same rows as this one, if that is cheaper."""
+        block = operation.parent
+        if block is None or self.module.options.check_bounds:
+            return None
+        if block not in self._transposed_stores:
+            self._transposed_stores[block] = transposed_stores(
+                block, noalias=self.noalias, vector_bits=self.module.target.vector_bits
+            )
+        return self._transposed_stores[block].get(operation)
 
     def interleaved_loads(self, operation: Operation) -> InterleavedLoads | None:
         """The gathers of the block of the same rows as this one, if these are loaded whole."""

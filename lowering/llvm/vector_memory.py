@@ -29,8 +29,15 @@ from .memory import (
     store,
     to_storage,
 )
-from .strided_accesses import load_columns, load_strided, store_interleaved
+from .strided_accesses import (
+    concatenated,
+    load_columns,
+    load_strided,
+    shuffled,
+    store_interleaved,
+)
 from .transposed_loads import TransposedLoads
+from .transposed_stores import TransposedStores
 from .transposition import transpose
 from .types import I1, I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
 
@@ -269,19 +276,21 @@ def _emit_transposed(emitter: FunctionEmitter, op: GatherOp, group: TransposedLo
     pointer = _pointer(emitter, op.base, op.indices)
     back = group.gathers.index(op)
     width = len(group.gathers)
-    zero = ir.Constant(kind, None)
-    rows: list[ir.Value] = []
-    for offset, is_active in zip(group.offsets, group.active, strict=True):
-        if not is_active:
-            rows.append(zero)
-            continue
-        place = emitter.builder.gep(
-            pointer, [constant(offset - back)], source_etype=scalar_type(kind)
-        )
-        rows.append(_first_elements(emitter, place, kind, width, alignment))
-    columns = transpose(emitter, rows)
-    for gather, column in zip(group.gathers, columns, strict=False):
-        emitter.values[gather.result] = column
+    assert isinstance(kind, ir.VectorType)
+    blocks: list[list[ir.Value]] = []
+    register = ir.VectorType(kind.element, group.lanes.block)
+    for lanes in group.lanes.blocks:
+        rows: list[ir.Value] = []
+        for lane in lanes:
+            if not group.lanes.active[lane]:
+                rows.append(ir.Constant(register, None))
+                continue
+            offset = constant(group.lanes.offsets[lane] - back)
+            place = emitter.builder.gep(pointer, [offset], source_etype=kind.element)
+            rows.append(_first_elements(emitter, place, register, width, alignment))
+        blocks.append(transpose(emitter, rows))
+    for gather, *parts in zip(group.gathers, *blocks, strict=False):
+        emitter.values[gather.result] = concatenated(emitter, parts)
         emitter.loaded.add(gather)
 
 
@@ -309,6 +318,11 @@ def emit_scatter(emitter: FunctionEmitter, op: ScatterOp) -> None:
             values = [emitter.value(scatter.value_to_store) for scatter in group.scatters]
             store_interleaved(emitter, pointer, values, _alignment(op, values[0].type))
         return
+    rows = emitter.transposed_stores(op)
+    if rows is not None:
+        if op is rows.last:
+            _store_transposed(emitter, rows)
+        return
     if _is_contiguous(op.index_vec):
         _masked_store(emitter, op, op.base, op.indices, op.mask, op.value_to_store)
         return
@@ -320,6 +334,22 @@ def emit_scatter(emitter: FunctionEmitter, op: ScatterOp) -> None:
         VOID,
         [stored.type, addresses.type],
     )
+
+
+def _store_transposed(emitter: FunctionEmitter, group: TransposedStores) -> None:
+    """Transposes what a group of scatters stores, and stores it as rows."""
+    first = group.scatters[0]
+    pointer = _pointer(emitter, first.base, first.indices)
+    columns = [emitter.value(scatter.value_to_store) for scatter in group.scatters]
+    element = scalar_type(columns[0].type)
+    alignment = _alignment(first, columns[0].type)
+    for lanes in group.lanes.blocks:
+        rows = transpose(emitter, [shuffled(emitter, column, column, lanes) for column in columns])
+        for lane, row in zip(lanes, rows, strict=True):
+            if group.lanes.active[lane]:
+                offset = constant(group.lanes.offsets[lane])
+                place = emitter.builder.gep(pointer, [offset], source_etype=element)
+                store(emitter, row, place, alignment)
 
 
 EMITTERS: Emitters = {

@@ -13,6 +13,7 @@ from collections.abc import Callable, Container, Generator, Iterable, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 
 import islpy as isl
 from xdsl.dialects import memref
@@ -245,17 +246,23 @@ def _extent(
 ) -> tuple[Offset, Index]:
     """The least subscript as a function of the outer loops' values, and how many there are from it.
 
-    Where the least subscript is no single affine function, or their number has no constant bound,
-    these are those of all iterations.
+    In the first tile of a loop, `max(1, 16 * it)` may stand for `16 * it`: of affine functions that
+    are nowhere above the least subscript, that from which there are fewest. Where there is none, or
+    their number has no constant bound, these are those of all iterations.
     """
     lowest, highest = cells.dim_min(position), cells.dim_max(position)
-    # PwAff.max_val refuses functions with quotients.
-    number = isl.Map.from_pw_aff(highest.sub(lowest)).range().dim_max_val(0)
-    if lowest.n_piece() == 1 and number.is_int():
-        affs: list[isl.Aff] = []
-        lowest.foreach_piece(lambda _, aff: affs.append(aff))
-        offset = partial(aff_to_index, affs[0], parameters=parameters)
-        return offset, Index(number.to_python() + 1)
+    pieces: list[isl.Aff] = []
+    lowest.foreach_piece(lambda _, aff: pieces.append(aff))
+    found: list[tuple[int, isl.Aff]] = []
+    for aff in pieces:
+        start = isl.PwAff.from_aff(aff)
+        # PwAff.max_val refuses functions with quotients.
+        number = isl.Map.from_pw_aff(highest.sub(start)).range().dim_max_val(0)
+        if number.is_int() and (len(pieces) == 1 or lowest.lt_set(start).is_empty()):
+            found.append((number.to_python(), aff))
+    if found:
+        number, aff = min(found, key=itemgetter(0))
+        return partial(aff_to_index, aff, parameters=parameters), Index(number + 1)
     build = isl.AstBuild.from_context(context)
     everything = cells.range()
     first, last = (

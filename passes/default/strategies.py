@@ -12,6 +12,7 @@ from .factorisation import factorisation
 from .fused_contraction import fused_contraction
 from .gauss_seidel import gauss_seidel
 from .index_set_splitting import index_set_splitting
+from .line_sweeps import line_sweeps
 from .matrix_vector import matrix_vector
 from .nonserial_recurrences import nonserial_recurrences
 from .outermost_parallel import outermost_parallel
@@ -53,6 +54,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     strict_order_reductions,
     triangular_solve,
     matrix_vector,
+    line_sweeps,
     recurrences,
     index_set_splitting,
     wavefronts,
@@ -70,6 +72,7 @@ FALLBACKS: tuple[Strategy, ...] = (
 
 COMPETING: tuple[Strategy, ...] = (
     transposed_contraction,
+    line_sweeps,
     recurrences,
     vectorise_and_parallelise,
 )
