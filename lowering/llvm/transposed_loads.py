@@ -23,13 +23,11 @@ from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
     IntegerType,
-    VectorType,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from ...dialects.arith import constant_lanes
-from ...dialects.vector import GatherOp
+from ...dialects.vector import GatherOp, is_vector
 from ...passes.estimate.access_costs import FEWEST_COLUMNS
 from ..loops.alias_analysis import Numbering
 from .known_lanes import lanes_of
@@ -99,7 +97,7 @@ def _runs(columns: Sequence[int], rows: int) -> list[list[int]]:
 def _lanes(gather: GatherOp) -> tuple[tuple[int, ...], tuple[bool, ...]] | None:
     """The offset of every lane and whether it is active; None if that is not known or suitable."""
     kind = gather.result.type
-    assert isa(kind, VectorType[Attribute])
+    assert is_vector(kind)
     bits = _bits(kind.element_type)
     count = kind.get_shape()[0]
     if count not in LANE_COUNTS or bits not in ELEMENT_BITS or count * bits > REGISTER_BITS:

@@ -30,6 +30,15 @@ LAST_RUNS = 4
 REPORT_EVERY = 0.5
 """Seconds."""
 
+FASTER = 1.01
+"""What is so many times as fast as the best so far is an improvement, not noise."""
+
+IDLE = 0.5
+"""The part of a search that brings nothing after which more of it would hardly either, ..."""
+
+FEWEST_IDLE = 24
+"""... if there were so many runs in it."""
+
 
 class OutOfTime(Exception):
     """The budget of a search is exhausted."""
@@ -62,6 +71,8 @@ class SearchState:
         self.is_chosen = False
         self._usual: Schedule | None = None
         self._runs = 0
+        self._fastest = 0.0
+        self._improved = 0.0, 0
         self._begin = self._reported = time.monotonic()
         self._limit: float = inf if task.budget is None else task.budget
         self._part: float = inf
@@ -208,6 +219,9 @@ class SearchState:
         for key, answer in zip(keys, answers, strict=False):
             self.measured.setdefault(key, []).append(float(answer))
         self._runs += len(answers)
+        if max(answers, default=0.0) > FASTER * self._fastest:
+            self._fastest = max(answers)
+            self._improved = self.seconds, self._runs
         # What was the best one so far may have turned out to be slow, or to fail.
         self._best = max(self.schedules, key=self._rank)
         self._report()
@@ -275,6 +289,16 @@ class SearchState:
         """All schedules that were measured and can be run, the fastest first."""
         keys = sorted(self.measured, key=lambda key: -self.speedup(key))
         return [self.schedules[key] for key in keys if self.speedup(key) > 0]
+
+    def note_idleness(self) -> None:
+        """Remarks that the last part of the time has brought nothing, where it has not."""
+        at, runs = self._improved
+        idle = self.seconds - at
+        if idle >= IDLE * self.seconds and self._runs - runs >= FEWEST_IDLE:
+            self.remarks.append(
+                f"more time would hardly help: of {self.seconds:.1f} s, the last {idle:.1f} s with "
+                f"{self._runs - runs} runs have found nothing faster"
+            )
 
     def result(self, ended: Ended) -> Result:
         """The end of the search."""
