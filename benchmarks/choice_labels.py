@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import record
-from field_like import KINDS, Instance, instance
+from field_like import Instance, instance, kinds
 
 from loopwright import load
 from loopwright.passes.default.default_schedule import other_answers
@@ -59,7 +59,7 @@ def main() -> None:
     options.lines.parent.mkdir(parents=True, exist_ok=True)
     here = {"machine": record.machine()}
     known = record.known_lines(options.lines, here)
-    wanted = [(kind, seed) for seed in range(options.seeds) for kind in KINDS]
+    wanted = [(kind, seed) for seed in range(options.seeds) for kind in kinds("labels")]
     with ProgressLine(len(wanted)) as progress:
         for number, (kind, seed) in enumerate(wanted):
             program = instance(kind, seed)

@@ -103,12 +103,14 @@ def _tree(tree: Tree) -> str:
 
 
 def _statement(scop: Scop, statement: Statement) -> str:
-    results = {
+    results: dict[SSAValue, str] = {
         result: f"%{number}.{place}"
         for number, operation in enumerate(statement.body)
         for place, result in enumerate(operation.results)
     }
-    arguments = {value: f"argument {number}" for number, value in enumerate(scop.func.args)}
+    arguments: dict[SSAValue, str] = {
+        value: f"argument {number}" for number, value in enumerate(scop.func.args)
+    }
     accesses = {
         access.op: f"{access.kind} {_array(access.array)}{access.map}"
         for access in statement.accesses
