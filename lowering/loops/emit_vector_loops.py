@@ -17,7 +17,6 @@ from ...dialects import affine
 from ...dialects.vector import vector_of
 from ...passes.estimate.program_statistics import bytes_of
 from ...passes.machine.target import Target
-from ...passes.transformations.unroll import MOST_COPIES
 from ..nest.index_expression import Comparison, Connective, Index, choice, decide
 from ..nest.nest import Call, For, Nest, control_indices, omitted_loops, walk
 from .alignment import RowAccess, elements_before
@@ -27,6 +26,10 @@ from .loop_bounds import tightest
 from .storage import Storage
 
 Environment = Mapping[int, Index]
+
+# More copies than this of a loop body help nobody and make the code generator crawl. Nested
+# unrolled loops share them.
+MAXIMAL_COPIES = 128
 
 # A loop of so many vectors begins with one that aligns the others.
 LONG = 12
@@ -74,7 +77,7 @@ class VectorLoopEmitter(ABC):
     @property
     def room(self) -> int:
         """How many more copies of the code that comes now can be made."""
-        return max(1, MOST_COPIES // self.copies)
+        return max(1, MAXIMAL_COPIES // self.copies)
 
     @contextmanager
     def copied(self, factor: int) -> Generator[None]:

@@ -29,13 +29,13 @@ from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.distribute import Distribute
 from ..transformations.parallel import Parallel
-from ..transformations.unroll import MOST_COPIES, Unroll
+from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .contraction import BlockSteps, Contraction, recognise, tile_of
 from .tensor_contraction import ContractionPlan
 
 SHORT_SUM = 4
-"""Loops over so few terms are fully unrolled, where there is room for copies of the block."""
+"""Loops over so few terms are fully unrolled."""
 
 
 def fused_contraction(
@@ -137,10 +137,10 @@ class _Plan(BlockSteps):
         blocks, _ = self.make_tiles(members, (self.tile.rows, self.tile.vectors * self.lanes))
         self.step(Distribute(self._names(members)))
         self.interchange((*found.terms, *members))
-        short = self._unrolled_terms()
+        short = [name for name in found.terms if found.extents[name] <= SHORT_SUM]
         parts = dict(self.split_blocks(found, blocks, self.tile, self.context))
         for part, taps in parts.items():
-            unrolled = dict.fromkeys((*taps, *short, *members))
+            unrolled = dict.fromkeys((*taps, *short[-2:], *members))
             self.step(Unroll(tuple(f"{part}.{name}" for name in unrolled)))
         for statement in statements(_nest_of(self.schedule.tree, found.statement)):
             vector = f"{statement}.{found.vector}"
@@ -150,14 +150,6 @@ class _Plan(BlockSteps):
         if self.threads > 1:
             self._parallel()
         return self.schedule
-
-    def _unrolled_terms(self) -> list[str]:
-        """The innermost loops over few terms; without room, a block would not stay in registers."""
-        short = [name for name in self.found.terms if self.found.extents[name] <= SHORT_SUM][-2:]
-        room = MOST_COPIES // (self.tile.rows * self.tile.vectors)
-        while short and prod(self.found.extents[name] for name in short) > room:
-            del short[0]
-        return short
 
     def _parallel(self) -> None:
         """Shares the outermost loop with an iteration for each thread."""

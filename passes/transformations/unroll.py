@@ -10,12 +10,6 @@ from ..schedules.errors import MalformedTransformation
 from ..schedules.marks import mark
 from ..schedules.schedule import Schedule, Transformation, option
 
-MOST_COPIES = 128
-"""Copies of a loop body that code is generated with; nested unrolled loops share them.
-
-More help nobody, and make the code generator crawl.
-"""
-
 
 @dataclass(frozen=True)
 class Unroll(Transformation):

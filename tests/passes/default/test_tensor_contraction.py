@@ -144,17 +144,6 @@ def parameters(name: str, values: tuple[int, ...]) -> dict[str, int]:
     return dict(zip(catalogue()[name].parameters, values, strict=True))
 
 
-@pytest.mark.parametrize(("features", "unrolled"), [(128, "kx"), (4, "ky,kx")])
-def test_short_terms_are_unrolled_where_there_is_room(features: int, unrolled: str) -> None:
-    entry = catalogue()["field/conv2d_deep"]
-    function = loopwright.load(entry.text)[entry.function]
-    start = Schedule.original(function.scop, WIDE)
-    sizes = dict(zip(entry.parameters, (features, 128, 14, 14), strict=True))
-    context = SchedulingContext(infer_extents(function.scop, sizes), 1)
-    schedule = fused_contraction(start, nests(start.tree)[0], context)
-    assert f"unroll{{loops={unrolled},S1.f,S1.x}}" in str(schedule)
-
-
 def test_no_sum_is_no_contraction() -> None:
     text = """
 func.func @f(%n: index, %A: memref<?xf64>, %C: memref<?x?xf64>) {
