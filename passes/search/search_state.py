@@ -21,6 +21,9 @@ BATCH = 64
 RUNS = 8
 """Schedules that are measured at a time, at most."""
 
+FIRST_RUNS = 2
+"""The same within a budget, before it is known how long they take."""
+
 SHARE_OF_RUNS = 0.1
 """Of the budget may go by until the next look at the clock."""
 
@@ -243,8 +246,10 @@ class SearchState:
     def _affordable(self) -> int:
         """How many schedules to measure until the next look at the clock: two for compilers."""
         budget = self.task.budget
-        if budget is None or not self._seconds_each:
+        if budget is None:
             return RUNS
+        if not self._seconds_each:
+            return FIRST_RUNS
         return max(2, min(RUNS, int(SHARE_OF_RUNS * budget / self._seconds_each)))
 
     @property
