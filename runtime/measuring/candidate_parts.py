@@ -119,7 +119,7 @@ def _statement(scop: Scop, statement: Statement) -> str:
     def operand(value: SSAValue) -> str:
         if value in statement.indices:
             return str(statement.indices[value])
-        return results.get(value) or arguments.get(value) or "an array"
+        return results.get(value) or arguments.get(value) or f"{value.name_hint}: {value.type}"
 
     lines = [f"{statement.name}{statement.loops} {statement.domain}"]
     for operation in statement.body:
