@@ -104,21 +104,26 @@ def main() -> None:
 def described(line: Line) -> Program:
     """What models see of a labelled program."""
     (function,) = load(line["text"]).values()
-    texts = {name: str(size) for name, size in line["sizes"].items()}
-    arguments = make_arguments(function.scop, function.signature, Settings(texts, {}, 1))
+    sizes = {name: str(size) for name, size in line["sizes"].items()}
+    arguments = make_arguments(function.scop, function.signature, Settings(sizes, {}, 1))
     context = SchedulingContext(function.checked_sizes(arguments), 1)
     original = Schedule.original(function.scop, reassociate=line["fast_math"])
+    # Some candidates are too large to be compiled.
+    ran = [
+        number for number, each in enumerate(zip(*line["seconds"], strict=True)) if min(each) > 0
+    ]
     with ISL_LOCK:
-        schedules = [original.apply_all(parse_pipeline(text)) for text in line["schedules"]]
+        texts = [line["schedules"][number] for number in ran]
+        schedules = [original.apply_all(parse_pipeline(text)) for text in texts]
         estimates = np.log([max(1e-9, estimate(each, context)) for each in schedules])
         parts = rows_of(schedules, context)
-    proposed = line["proposed"] + 1
+    proposed = sum(number <= line["proposed"] for number in ran)
     chosen = 1 + int(estimates[1:proposed].argmin())
     if estimates[chosen] >= log(GAIN) + estimates[0]:
         chosen = 0
     gains = unanimous_gains(find_model(DEFAULT_MODEL), context, [schedules[chosen], *schedules])
     features = [_features(np.asarray(part), estimates, number) for number, part in enumerate(parts)]
-    seconds = np.array([[each if each > 0 else np.inf for each in row] for row in line["seconds"]])
+    seconds = np.array(line["seconds"])[:, ran]
     return Program(
         line["kind"],
         np.array(features, np.float32),

@@ -3,7 +3,7 @@
     python benchmarks/search_equal_time.py --budget 15                 # goes on where it stopped
     python benchmarks/search_equal_time.py --budget 15 --record search-equal-time
 
-The programs are those of `field_like_searched.loops`, with two seeds each. `beam-execution` is
+The programs are those of `field_like_searched.loops`, searched with each seed. `beam-execution` is
 LOOPer's beam search with execution, `mcts` Tiramisu's; `evolution` runs random neighbours of the
 fastest schedules so far, and asks no model. Whatever the searches find is run in turns with the
 default schedule afterwards; the median of the turns counts. Every program that is done becomes a
