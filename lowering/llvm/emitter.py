@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from llvmlite import ir
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
-from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
+from ...dialects.memref import is_memref
 from .heap import Heap
 from .interleaved_loads import InterleavedLoads, interleaved_loads
 from .interleaved_stores import InterleavedStores, interleaved_stores
@@ -213,7 +212,7 @@ class FunctionEmitter:
 def type_of(value: SSAValue) -> ir.Type:
     """The LLVM type of a scalar or vector, or of the elements of a memref; raises SourceError."""
     try:
-        if isa(value.type, MemRefType):
+        if is_memref(value.type):
             check_layout(value.type)
             return value_type(value.type.element_type)
         return value_type(value.type)

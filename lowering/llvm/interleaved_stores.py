@@ -11,12 +11,10 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from ...dialects.arith import constant_lanes
-from ...dialects.vector import GatherOp, ScatterOp
+from ...dialects.vector import GatherOp, ScatterOp, is_vector
 from ..loops.alias_analysis import Numbering, touched_memrefs
 from ..nest.index_expression import Index
 from .known_lanes import column_of, lanes_of, stride_of
@@ -40,7 +38,7 @@ class _Row:
 
     def meet(self, one: int, other: int) -> bool:
         """Whether vectors from two columns on have elements in common."""
-        assert isa(self.kind, VectorType[Attribute])
+        assert is_vector(self.kind)
         apart = abs(one - other)
         return apart % self.stride == 0 and apart < self.stride * self.kind.get_shape()[0]
 

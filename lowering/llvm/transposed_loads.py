@@ -23,13 +23,11 @@ from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
     IntegerType,
-    VectorType,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from ...dialects.arith import constant_lanes
-from ...dialects.vector import GatherOp
+from ...dialects.vector import GatherOp, is_vector
 from ...passes.estimate.access_costs import FEWEST_COLUMNS, LEAST_BLOCK_BITS
 from ..loops.alias_analysis import Numbering
 from .known_lanes import lanes_of
@@ -125,7 +123,7 @@ def row_lanes(
 
     None where these are not constant.
     """
-    assert isa(kind, VectorType[Attribute])
+    assert is_vector(kind)
     bits = _bits(kind.element_type)
     if bits not in ELEMENT_BITS:
         return None

@@ -21,11 +21,11 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from ...dialects import affine, vector
 from ...dialects.arith import IndexCastOp
 from ...dialects.memref import is_memref
+from ...dialects.vector import is_vector, vector_of
 from ...passes.polyhedral.fused_products import keep_fused
 from ...passes.polyhedral.gathers import argument_arrays
 from ...passes.polyhedral.schedule_tree import Loop
@@ -178,9 +178,9 @@ class StatementEmitter:
             for operand in operation.operands
         ]
         types = list(operation.result_types)
-        if lanes is not None and any(isa(operand.type, VectorType) for operand in operands):
+        if lanes is not None and any(is_vector(operand.type) for operand in operands):
             operands = [self._broadcast(operand, lanes.width) for operand in operands]
-            types = [VectorType(kind, [lanes.width]) for kind in types]
+            types = [vector_of(kind, lanes.width) for kind in types]
         copy = self.builder.emit(
             type(operation).create(
                 operands=operands,
@@ -197,10 +197,10 @@ class StatementEmitter:
     ) -> SSAValue:
         """A load at subscripts that depend on data."""
         array = self.storage.memref(self.arrays[operation.memref])
-        if lanes is None or not any(isa(index.type, VectorType) for index in indices):
+        if lanes is None or not any(is_vector(index.type) for index in indices):
             return self.builder.emit(memref.LoadOp.get(array, indices)).results[0]
         (offsets,) = indices  # checked by can_use_lanes
-        kind = VectorType(operation.res.type, [lanes.width])
+        kind = vector_of(operation.res.type, lanes.width)
         first = self.builder.value(Index())
         return self.builder.emit(
             vector.GatherOp(array, [first], offsets, self._mask(lanes), self._zero(kind))
@@ -222,8 +222,8 @@ class StatementEmitter:
         if isinstance(operand.type, IndexType):
             return value
         kind = operand.type
-        width = lanes.width if lanes is not None and isa(value.type, VectorType) else None
-        result = kind if width is None else VectorType(kind, [width])
+        width = lanes.width if lanes is not None and is_vector(value.type) else None
+        result = kind if width is None else vector_of(kind, width)
         cast = IndexCastOp.create(operands=[value], result_types=[result])
         return self.builder.emit(cast).results[0]
 
@@ -243,14 +243,14 @@ class StatementEmitter:
         ).results[0]
 
     def _lane_offsets(self, width: int, stride: int) -> SSAValue:
-        kind = VectorType(IndexType(), [width])
+        kind = vector_of(IndexType(), width)
         values = DenseIntOrFPElementsAttr.from_list(kind, [stride * lane for lane in range(width)])
         return self.builder.emit(arith.ConstantOp(values, kind)).result
 
     def _broadcast(self, value: SSAValue, width: int) -> SSAValue:
-        if isa(value.type, VectorType):
+        if is_vector(value.type):
             return value
-        kind = VectorType(value.type, [width])
+        kind = vector_of(value.type, width)
         return self.builder.once(
             (value, width), lambda: self.builder.emit(xdsl_vector.BroadcastOp(value, kind)).vector
         )
@@ -269,7 +269,7 @@ class StatementEmitter:
             attribute, operands = self.builder.map(place.first)
             if lanes is None:
                 return self.builder.emit(affine.LoadOp(memref, operands, attribute)).result
-            kind = VectorType(access.array.element_type, [lanes.width])
+            kind = vector_of(access.array.element_type, lanes.width)
             return self.builder.emit(
                 affine.VectorLoadOp.create(
                     operands=[memref, *operands],
@@ -277,7 +277,7 @@ class StatementEmitter:
                     result_types=[kind],
                 )
             ).result
-        kind = VectorType(access.array.element_type, [lanes.width])
+        kind = vector_of(access.array.element_type, lanes.width)
         operands = [self.builder.value(index) for index in place.first]
         if place.is_contiguous:
             return self.builder.emit(
@@ -321,7 +321,7 @@ class StatementEmitter:
     def _mask(self, lanes: Lanes) -> SSAValue:
         if lanes.mask is not None:
             return lanes.mask
-        kind = VectorType(i1, [lanes.width])
+        kind = vector_of(i1, lanes.width)
         all_lanes = DenseIntOrFPElementsAttr.from_list(kind, [1] * lanes.width)
         return self.builder.emit(arith.ConstantOp(all_lanes, kind)).result
 

@@ -10,10 +10,11 @@ from typing import Literal
 
 from xdsl.dialects import arith
 from xdsl.dialects import vector as xdsl_vector
-from xdsl.dialects.builtin import VectorType, i1
+from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
 from ...dialects import affine
+from ...dialects.vector import vector_of
 from ...passes.estimate.program_statistics import bytes_of
 from ...passes.machine.target import Target
 from ..nest.index_expression import Comparison, Connective, Index, choice, decide
@@ -345,7 +346,7 @@ class VectorLoopEmitter(ABC):
         counts = [(limit - base + (nest.step - 1)) // nest.step for limit in limits]
         return self.builder.emit(
             xdsl_vector.CreateMaskOp(
-                [self.builder.extremum(kind, counts)], VectorType(i1, [nest.loop.vector])
+                [self.builder.extremum(kind, counts)], vector_of(i1, nest.loop.vector)
             )
         ).mask_vector
 
