@@ -14,6 +14,7 @@ from .gauss_seidel import gauss_seidel
 from .index_set_splitting import index_set_splitting
 from .matrix_vector import matrix_vector
 from .nonserial_recurrences import nonserial_recurrences
+from .opaque_statements import opaque_statements
 from .outermost_parallel import outermost_parallel
 from .output_stationary import output_stationary
 from .parallel_strips import parallel_strips
@@ -38,6 +39,7 @@ loops there as well.
 """
 
 STRATEGIES: tuple[Strategy, ...] = (
+    opaque_statements,
     time_tiling,
     gauss_seidel,
     output_stationary,

@@ -312,7 +312,9 @@ def _outline(first: Operation, last: Operation, name: str) -> func.FuncOp:
     return outlined
 
 
-def _copied(moved: list[Operation], inside: Container[Operation], body: Block) -> dict[Operation, None]:
+def _copied(
+    moved: list[Operation], inside: Container[Operation], body: Block
+) -> dict[Operation, None]:
     """Copies constants and fused products, which have to be where they are used."""
     copies: dict[Operation, Operation] = {}
     for operation in [inner for each in moved for inner in each.walk()]:
