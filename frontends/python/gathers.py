@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ...dialects.errors import SourceError
 from ..text.affine import Index
 from .accesses import Accesses
 from .evaluator import Evaluator
@@ -41,30 +42,38 @@ class Gathers:
     def _is_data(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Slice) or self.expressions.shape(node):
             return False
-        return any(
+        if any(
             self.expressions.is_data(each)
             for each in ast.walk(node)
             if isinstance(each, ast.Name | ast.Subscript)
-        )
+        ):
+            return True
+        try:
+            return self.expressions.static(node) is None
+        except SourceError:
+            return False  # said where it is evaluated
 
     def element(self, node: ast.Subscript, base: View) -> Scalar:
         """The element; raises SourceError, NotAffine."""
-        hint = "bounds, and subscripts of what is written, may not depend on data"
-        self.emitter.require_operations(node, f"'{ast.unparse(node)}' is data", hint)
+        self.emitter.require_operations(node, f"'{ast.unparse(node)}' is data")
+        text = f"memref.load {self.place(node, base)}"
+        return Scalar(self.emitter.operation(text, node), base.array.type.element)
+
+    def place(self, node: ast.Subscript, base: View) -> str:
+        """The element as an operand of a load or store; raises SourceError, NotAffine."""
         if not self._has_whole_axes(base):
             raise self.source.error(
                 node,
                 "a subscript that depends on data, of a slice",
                 "write the subscript of the array itself",
             )
-        indices = [self._index(each) for each in _subscripts(node)]
+        indices = [self.index(each) for each in _subscripts(node)]
         operands = [
             self.guards.affine(each.start, node) if each.axis is None else indices[each.axis]
             for each in base.subscripts
         ]
         kind = base.array.type
-        text = f"memref.load %{base.array.name}[{', '.join(operands)}] : {kind.mlir}"
-        return Scalar(self.emitter.operation(text, node), kind.element)
+        return f"%{base.array.name}[{', '.join(operands)}] : {kind.mlir}"
 
     def _has_whole_axes(self, base: View) -> bool:
         """Whether each axis is a dimension of the array: extents of that are what is compared."""
@@ -79,7 +88,8 @@ class Gathers:
         ]
         return sorted(axes) == list(range(base.rank))
 
-    def _index(self, node: ast.expr) -> str:
+    def index(self, node: ast.expr) -> str:
+        """An integer as a value of type index; raises SourceError."""
         value: Value = self.expressions.value(node)
         if isinstance(value, Index) and value.affine is not None:
             return self.guards.affine(value.affine, node)

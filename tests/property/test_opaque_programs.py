@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import random
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from support.random_schedules import random_schedule
 import loopwright
 from loopwright.errors import OutOfBounds, SourceError
 from loopwright.runtime.kernel import Kernel
+from loopwright.runtime.program import Function
 
 # What isl cannot do, and says so.
 REFUSALS = ("too complex", "isl leaves out instances")
@@ -26,7 +29,7 @@ def check(seed: int) -> bool:
     """
     program = opaque_program(seed)
     source = random.Random(seed)
-    function = loopwright.load(program.text)["f"]
+    function = _from_python(program) if seed % 2 else loopwright.load(program.text)["f"]
     steps = random_schedule(SeededChooser(source), function.schedule(), 6)
     for schedule in (None, "default", steps):
         kernel = function.compile(schedule, threads=2)
@@ -38,6 +41,13 @@ def check(seed: int) -> bool:
             assert any(refusal in error.message for refusal in REFUSALS), error
             return False
     return True
+
+
+def _from_python(program: OpaqueProgram) -> Function:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "f.py"
+        path.write_text(program.kernel)
+        return loopwright.load(path)["f"]
 
 
 def _compare(program: OpaqueProgram, kernel: Kernel, source: random.Random, what: str) -> None:

@@ -48,6 +48,14 @@ class OpaqueProgram:
     text: str
     python: str
 
+    @property
+    def kernel(self) -> str:
+        """The Python function as a kernel in a file of its own."""
+        arguments = ", ".join(f"{name}: {kind}" for name, kind in ANNOTATIONS.items())
+        _, _, body = self.python.partition(":\n")
+        imports = "import loopwright\nfrom loopwright import f64, i32, i64\n\n"
+        return f"{imports}@loopwright.kernel\ndef f({arguments}):\n{body}"
+
     def reference(self, arguments: Sequence[object]) -> None:
         """Runs the Python function; raises IndexError outside of arrays."""
         space: dict[str, Callable[..., None]] = {}
