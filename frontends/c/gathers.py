@@ -23,19 +23,23 @@ class Gathers:
 
     def element(self, node: Subscript, symbol: Symbol, written: Sequence[Expression]) -> str | None:
         """The element of an array at what is `written`; None where that does not depend on data."""
+        if not self.is_gather(symbol, written):
+            return None
+        self.emitter.require_operations(node, f"an element of '{symbol.name}' is data")
+        return self.emitter.operation(f"memref.load {self.place(symbol, written)}", node)
+
+    def is_gather(self, symbol: Symbol, written: Sequence[Expression]) -> bool:
+        """Whether a subscript of an element of an array depends on data."""
         array = self.arrays.get(symbol)
         if array is None or len(written) != array.elements.rank:
-            return None
-        if not any(self._is_data(each) for each in written):
-            return None
-        self.emitter.require_operations(
-            node,
-            f"an element of '{symbol.name}' is data",
-            "bounds, and subscripts of what is written, may not depend on data",
-        )
-        subscripts = ", ".join(self._index(each) for each in written)
-        text = f"memref.load %{array.name}[{subscripts}] : {array.elements.mlir}"
-        return self.emitter.operation(text, node)
+            return False
+        return any(self._is_data(each) for each in written)
+
+    def place(self, symbol: Symbol, written: Sequence[Expression]) -> str:
+        """The element as an operand of a load or store; raises SourceError."""
+        array = self.arrays[symbol]
+        subscripts = ", ".join(self.index(each) for each in written)
+        return f"%{array.name}[{subscripts}] : {array.elements.mlir}"
 
     def _is_data(self, node: Expression) -> bool:
         if self.expressions.static(node) is not None:
@@ -48,7 +52,8 @@ class Gathers:
             return True
         return isinstance(node, Name) and self.expressions.static(node) is None
 
-    def _index(self, node: Expression) -> str:
+    def index(self, node: Expression) -> str:
+        """An integer as a value of type index; raises SourceError."""
         value = self.expressions.value(node)
         index = index_of(value)
         if index is not None and index.affine is not None:

@@ -68,6 +68,11 @@ class Translation:
     conditional_stores: tuple[tuple[Symbol, Piece], ...] = ()
     uncertain_reads: tuple[Symbol, ...] = ()
 
+    @property
+    def is_affine(self) -> bool:
+        """Whether the text has no loops over data, and no stores at such subscripts."""
+        return not any(mark in self.text for mark in ("scf.", "memref.store"))
+
 
 def translate(region: Region) -> Translation:
     """The text of a region; raises SourceError."""
