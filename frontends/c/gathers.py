@@ -20,6 +20,7 @@ class Gathers:
         self.emitter = expressions.emitter
         self.arrays = arrays
         self.guards: Guards[Piece] = Guards(expressions.emitter)
+        self.has_products = False
 
     def element(self, node: Subscript, symbol: Symbol, written: Sequence[Expression]) -> str | None:
         """The element of an array at what is `written`; None where that does not depend on data."""
@@ -33,7 +34,18 @@ class Gathers:
         array = self.arrays.get(symbol)
         if array is None or len(written) != array.elements.rank:
             return False
-        return any(self._is_data(each) for each in written)
+        if any(self._is_data(each) for each in written):
+            return True
+        is_opaque = any(self._is_product(each) for each in written)
+        self.has_products |= is_opaque
+        return is_opaque
+
+    def _is_product(self, node: Expression) -> bool:
+        """Whether a subscript of loop variables and sizes alone is not affine."""
+        try:
+            return self.expressions.static(node) is None
+        except SourceError:
+            return False  # said where it is evaluated
 
     def place(self, symbol: Symbol, written: Sequence[Expression]) -> str:
         """The element as an operand of a load or store; raises SourceError."""

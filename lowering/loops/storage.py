@@ -63,7 +63,7 @@ class Placement:
 
     @property
     def kept(self) -> tuple[int, ...]:
-        """Subscripts that more than one value of occurs; all where opaque regions take the array."""
+        """Subscripts that more than one value of occurs; all where the array is passed whole."""
         if self.is_whole:
             return tuple(range(len(self.sizes)))
         return tuple(k for k, size in enumerate(self.sizes) if size != Index(1))

@@ -59,7 +59,7 @@ class ArrayAccesses:
 
     @cached_property
     def are_exact(self) -> bool:
-        """Whether all accesses happen: those of opaque regions need not, and end no value's life."""
+        """Whether all accesses happen for sure: those of opaque regions need not."""
         return not any(
             access.is_opaque
             for statement in self.scop.statements

@@ -29,7 +29,7 @@ def check(seed: int) -> bool:
     """
     program = opaque_program(seed)
     source = random.Random(seed)
-    function = _from_python(program) if seed % 2 else loopwright.load(program.text)["f"]
+    function = _function(program, seed)
     steps = random_schedule(SeededChooser(source), function.schedule(), 6)
     for schedule in (None, "default", steps):
         kernel = function.compile(schedule, threads=2)
@@ -43,10 +43,12 @@ def check(seed: int) -> bool:
     return True
 
 
-def _from_python(program: OpaqueProgram) -> Function:
+def _function(program: OpaqueProgram, seed: int) -> Function:
+    """From MLIR, Python or C."""
+    name, text = (("f.mlir", program.text), ("f.py", program.kernel), ("f.c", program.c))[seed % 3]
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "f.py"
-        path.write_text(program.kernel)
+        path = Path(folder) / name
+        path.write_text(text)
         return loopwright.load(path)["f"]
 
 

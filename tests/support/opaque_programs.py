@@ -8,6 +8,7 @@ do. Some inputs have subscripts outside of their array.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -41,6 +42,37 @@ ANNOTATIONS = {
 }
 
 
+C_TYPES = {
+    "n": ("long", ""),
+    "m": ("long", ""),
+    "J": ("int", "[n]"),
+    "K": ("int", "[n]"),
+    "P": ("int", "[n + 1]"),
+    "v": ("double", "[n]"),
+    "A": ("double", "[m]"),
+    "B": ("double", "[m]"),
+    "C": ("double", "[n][m]"),
+    "H": ("long", "[m]"),
+}
+
+# Lines of Python as C has them.
+_C_LINES = (
+    (r"for (\w+) in range\(([^,]*)\):", r"for (long \1 = 0; \1 < \2; \1++) {"),
+    (r"for (\w+) in range\((.*), (.*)\):", r"for (long \1 = \2; \1 < \3; \1++) {"),
+    (r"(while|if) (.*):", r"\1 (\2) {"),
+    (r"(r\d+) = 0\.0", r"double \1 = 0.0;"),
+    (r"(c\d+) = int\((.*)\)", r"long \1 = \2;"),
+    (r"(.*)", r"\1;"),
+)
+
+
+def _c_line(line: str) -> str:
+    for pattern, text in _C_LINES:
+        if re.fullmatch(pattern, line):
+            return re.sub(r"C\[(.*?), (.*?\]?)\]", r"C[\1][\2]", re.sub(f"^{pattern}$", text, line))
+    raise AssertionError(line)
+
+
 @dataclass
 class OpaqueProgram:
     """A program: `text` in MLIR, `python` for NumPy arrays."""
@@ -55,6 +87,23 @@ class OpaqueProgram:
         _, _, body = self.python.partition(":\n")
         imports = "import loopwright\nfrom loopwright import f64, i32, i64\n\n"
         return f"{imports}@loopwright.kernel\ndef f({arguments}):\n{body}"
+
+    @property
+    def c(self) -> str:
+        """The function in C."""
+        arguments = ", ".join(f"{kind} {name}{shape}" for name, (kind, shape) in C_TYPES.items())
+        lines = [f"void f({arguments}) {{", "#pragma scop"]
+        depths: list[int] = []
+        for line in self.python.splitlines()[1:]:
+            depth = len(line) - len(line.lstrip())
+            while depths and depths[-1] >= depth:
+                lines.append(" " * depths.pop() + "}")
+            code = _c_line(line.strip())
+            if code.endswith("{"):
+                depths.append(depth)
+            lines.append(" " * depth + code)
+        lines += [" " * depth + "}" for depth in reversed(depths)]
+        return "\n".join([*lines, "#pragma endscop", "}", ""])
 
     def reference(self, arguments: Sequence[object]) -> None:
         """Runs the Python function; raises IndexError outside of arrays."""
