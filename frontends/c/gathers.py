@@ -8,8 +8,8 @@ from ...dialects.errors import SourceError
 from ..text.guards import Guards
 from .c_types import IntegerType
 from .evaluator import Evaluator
-from .tree import Expression, Name, Piece, Subscript, Symbol, walk
-from .values import Array, Linear, Scalar, index_of
+from .tree import Binary, Expression, Name, Piece, Subscript, Symbol, walk
+from .values import Array, Constant, Linear, Scalar, index_of
 
 
 class Gathers:
@@ -41,11 +41,27 @@ class Gathers:
         return is_opaque
 
     def _is_product(self, node: Expression) -> bool:
-        """Whether a subscript of loop variables and sizes alone is not affine."""
-        try:
-            return self.expressions.static(node) is None
-        except SourceError:
-            return False  # said where it is evaluated
+        """Whether it multiplies loop variables, or has a remainder by what is no constant.
+
+        What else is not affine has a remedy that the message tells.
+        """
+        for each in walk(node):
+            if not isinstance(each, Binary):
+                continue
+            if each.operator == "*" and all(map(self._varies, (each.left, each.right))):
+                return True
+            if each.operator == "%" and not isinstance(
+                self.expressions.static(each.right), Constant
+            ):
+                return True
+        return False
+
+    def _varies(self, node: Expression) -> bool:
+        """Whether an integer changes with a loop."""
+        found = self.expressions.static(node)
+        return isinstance(found, Linear) and any(
+            not name.symbol for part in found.index.parts for name in part.names()
+        )
 
     def place(self, symbol: Symbol, written: Sequence[Expression]) -> str:
         """The element as an operand of a load or store; raises SourceError."""

@@ -161,8 +161,12 @@ class Loops:
         if not _is_name(_unconverted(left), symbol) or _mentions(right, symbol):
             raise self._no_test(node, symbol)
         source, target = symbol.type, left.type
-        fits = isinstance(source, IntegerType) and isinstance(target, IntegerType)
-        if not fits or target.width < source.width or source.signed != target.signed:
+        if (
+            not isinstance(source, IntegerType)
+            or not isinstance(target, IntegerType)
+            or target.width < source.width
+            or source.signed != target.signed
+        ):
             raise SourceError(
                 f"the loop compares '{symbol.name}' as '{target}', which may not have its value",
                 left.place,
@@ -173,6 +177,17 @@ class Loops:
                 "a loop with bounds that depend on data counts up to its bound", node.place
             )
         return step, operator, right
+
+    def ends(self, test: Expression, symbol: Symbol) -> list[Expression]:
+        """What a condition compares the loop variable with."""
+        test = _bare(test)
+        if not isinstance(test, Binary):
+            return []
+        if test.operator == "&&":
+            return [*self.ends(test.left, symbol), *self.ends(test.right, symbol)]
+        if test.operator not in SWAPPED:
+            return []
+        return [each for each in (test.left, test.right) if not _mentions(each, symbol)]
 
     def first(self, loop: For) -> Expression:
         """The first value of the loop variable; raises SourceError."""

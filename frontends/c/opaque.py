@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dialects.errors import SourceError
+from .c_types import IntegerType
 from .expressions import Expressions, root
 from .loops import Loops
 from .tree import (
@@ -33,13 +34,11 @@ class Opaque:
     def has_data_bounds(self, node: For, symbol: Symbol) -> bool:
         """Whether the bounds of a loop depend on data."""
         first = self.loops.first(node)
-        if self.expressions.static(first) is None:
+        if isinstance(first.type, IntegerType) and self.expressions.static(first) is None:
             return True
-        others = (each for each in walk(node.test) if isinstance(each, Name | Subscript))
         return any(
-            self.expressions.static(each) is None
-            for each in others
-            if not (isinstance(each, Name) and each.symbol is symbol)
+            isinstance(each.type, IntegerType) and self.expressions.static(each) is None
+            for each in self.loops.ends(node.test, symbol)
         )
 
     def head(self, node: For, symbol: Symbol, name: str) -> str:

@@ -240,7 +240,7 @@ class Refused(Piece):
     leaves: bool = False
 
 
-Statement: TypeAlias = Evaluate | Declare | Block | For | If | Refused
+Statement: TypeAlias = Evaluate | Declare | Block | For | While | If | Refused
 
 
 @dataclass(eq=False)

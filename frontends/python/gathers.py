@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from ...dialects.errors import SourceError
 from ..text.affine import Index
 from .accesses import Accesses
 from .evaluator import Evaluator
@@ -42,16 +41,35 @@ class Gathers:
     def _is_data(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Slice) or self.expressions.shape(node):
             return False
-        if any(
+        return self.reads(node) or any(
+            self._is_product(each) for each in ast.walk(node) if isinstance(each, ast.BinOp)
+        )
+
+    def reads(self, node: ast.expr) -> bool:
+        """Whether a number of the kernel, or an element, is part of an expression."""
+        return any(
             self.expressions.is_data(each)
             for each in ast.walk(node)
             if isinstance(each, ast.Name | ast.Subscript)
-        ):
-            return True
-        try:
-            return self.expressions.static(node) is None
-        except SourceError:
-            return False  # said where it is evaluated
+        )
+
+    def _is_product(self, node: ast.BinOp) -> bool:
+        """Whether it multiplies loop variables, or has a remainder by what is no constant.
+
+        What else is not affine has a remedy that the message tells.
+        """
+        if isinstance(node.op, ast.Mult):
+            return self._varies(node.left) and self._varies(node.right)
+        if not isinstance(node.op, ast.Mod):
+            return False
+        return not isinstance(self.expressions.static(node.right), Constant)
+
+    def _varies(self, node: ast.expr) -> bool:
+        """Whether an integer changes with a loop."""
+        found = self.expressions.static(node)
+        return isinstance(found, Index) and any(
+            not name.symbol for part in found.parts for name in part.names()
+        )
 
     def element(self, node: ast.Subscript, base: View) -> Scalar:
         """The element; raises SourceError, NotAffine."""
@@ -88,7 +106,7 @@ class Gathers:
         ]
         return sorted(axes) == list(range(base.rank))
 
-    def index(self, node: ast.expr) -> str:
+    def index(self, node: ast.expr, what: str = "a subscript") -> str:
         """An integer as a value of type index; raises SourceError."""
         value: Value = self.expressions.value(node)
         if isinstance(value, Index) and value.affine is not None:
@@ -98,7 +116,7 @@ class Gathers:
         if not isinstance(value, Scalar) or value.element.is_float:
             raise self.source.error(
                 node,
-                "a subscript must be an integer",
+                f"{what} must be an integer",
                 "write int(...) around it, or // for the floor of a quotient",
             )
         element = value.element

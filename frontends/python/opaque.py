@@ -27,9 +27,10 @@ class Opaque:
         self.emitter = emitter
 
     def is_data_range(self, node: ast.expr) -> bool:
-        """Whether a `range` has bounds that are not affine."""
+        """Whether a `range` has bounds that depend on data."""
         return isinstance(node, ast.Call) and any(
-            self.expressions.static(each) is None for each in node.args[:2]
+            self.expressions.gathers.reads(each) and self.expressions.static(each) is None
+            for each in node.args[:2]
         )
 
     def loop(self, node: ast.For, name: str, body: Body) -> None:
@@ -45,7 +46,7 @@ class Opaque:
                     arguments[2],
                     "a loop over data counts up by a constant",
                 )
-        bounds = [self.expressions.gathers.index(each) for each in arguments[:2]]
+        bounds = [self.expressions.gathers.index(each, "a bound") for each in arguments[:2]]
         if len(bounds) == 1:
             bounds.insert(0, self.emitter.constant("0", "index"))
         names = self.expressions.names
@@ -116,6 +117,6 @@ class Opaque:
         return any(
             isinstance(each, ast.Subscript)
             or (isinstance(each, ast.Name) and each in self.expressions.variables)
-            or self.expressions.is_data(each)
+            or (isinstance(each, ast.expr) and self.expressions.is_data(each))
             for each in ast.walk(node)
         )
