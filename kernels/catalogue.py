@@ -50,7 +50,9 @@ ELEMENT_TYPES: Mapping[str, type[np.generic]] = MappingProxyType(
     {
         "f64": np.float64,
         "f32": np.float32,
+        "i64": np.int64,
         "i32": np.int32,
+        "i16": np.int16,
         "u16": np.uint16,
         "u8": np.uint8,
         "i8": np.int8,
@@ -58,7 +60,7 @@ ELEMENT_TYPES: Mapping[str, type[np.generic]] = MappingProxyType(
 )
 
 TOLERANCES: Mapping[str, float] = MappingProxyType(
-    {"f64": 1e-9, "f32": 1e-5, **dict.fromkeys(("i32", "u16", "u8", "i8"), 0.0)}
+    {"f64": 1e-9, "f32": 1e-5, **dict.fromkeys(("i64", "i32", "i16", "u16", "u8", "i8"), 0.0)}
 )
 """Differences that rounding explains, relative to the largest value of an output."""
 
@@ -247,8 +249,7 @@ def make_entry(name: str, source: str, fields: Mapping[str, Any]) -> KernelEntry
     parameters = tuple(fields["parameters"])
     element_type = fields["element_type"]
     sizes = {
-        size: MappingProxyType(dict(zip(parameters, values, strict=True)))
-        for size, values in fields["sizes"].items()
+        size: dict(zip(parameters, values, strict=True)) for size, values in fields["sizes"].items()
     }
     return KernelEntry(
         name=name,
@@ -257,11 +258,11 @@ def make_entry(name: str, source: str, fields: Mapping[str, Any]) -> KernelEntry
         function=function_name(source.rpartition("/")[2]),
         element_type=element_type,
         parameters=parameters,
-        scalars=MappingProxyType(fields.get("scalars", {})),
+        scalars=fields.get("scalars", {}),
         arrays=tuple(
             KernelArray(**{"element_type": element_type, **array}) for array in fields["arrays"]
         ),
-        sizes=MappingProxyType(sizes),
+        sizes=sizes,
         flops_expression=fields["flops"],
         traffic_expression=fields.get("traffic"),
         tolerance=fields.get("tolerance", TOLERANCES[element_type]),

@@ -20,6 +20,7 @@ from .ir_builder import IRBuilder
 from .loop_bounds import bounds, loop_value, value_of
 from .parallel_loops import parallel_loop
 from .storage import Storage
+from .unrolled_copies import unrolled_copies
 
 # LLVM does not unroll loops that the code has so many copies of: of 700 KB of LLVM IR it would make
 # twenty times as much code, in a minute.
@@ -169,20 +170,24 @@ class LoopEmitter(VectorLoopEmitter):
             # The end of the unrolled part is no affine function of such bounds.
             self.plain_loop(nest, lower, upper, nest.step, body)
             return
+        # What is unrolled inside comes first: a register tile stays whole.
+        room = max(1, self.room // unrolled_copies(nest.body))
         first, limit = lower[0], upper[0]
         extent = limit - first
         if extent.is_constant:
             count = max(0, -(-extent.constant // nest.step))
             factor = nest.loop.unroll or count
-            if factor >= count and count <= self.room:
+            if factor >= count and count <= room:
                 with self.copied(count):
                     for iteration in range(count):
                         body(first + iteration * nest.step)
                 return
         elif not nest.loop.unroll:
+            room = 1
+        factor = min(nest.loop.unroll or USUAL_FACTOR, room)
+        if factor == 1:
             self.plain_loop(nest, lower, upper, nest.step, body)
             return
-        factor = min(nest.loop.unroll or USUAL_FACTOR, self.room)
         iterations = (extent + (nest.step - 1)) // nest.step
         middle = first + (iterations // factor) * (factor * nest.step)
 

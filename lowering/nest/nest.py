@@ -94,20 +94,23 @@ Nest = For | Once | Block | Guard | TileSplit | Call
 def walk(nest: Nest) -> Iterator[Nest]:
     """Every node, parents first."""
     yield nest
+    for child in children(nest):
+        yield from walk(child)
+
+
+def children(nest: Nest) -> tuple[Nest, ...]:
+    """The nests directly inside."""
     match nest:
         case For(body=body) | Once(body=body):
-            yield from walk(body)
+            return (body,)
         case Block(parts):
-            for part in parts:
-                yield from walk(part)
+            return parts
         case Guard(_, then, otherwise):
-            yield from walk(then)
-            yield from walk(otherwise)
+            return then, otherwise
         case TileSplit(_, full, partial):
-            yield from walk(full)
-            yield from walk(partial)
+            return full, partial
         case Call():
-            pass
+            return ()
 
 
 def scattered_loops(nest: Nest, tree: Tree) -> list[Loop]:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.catalogue import KernelEntry
 from ...passes.machine.target import Target
+from ..calling.arguments import ArrayArgument
+from ..calling.signature import Signature
 from ..jit import object_code as jit
 from ..measuring.stopwatch import stopwatch
 from .case import Case
@@ -32,7 +33,7 @@ class NativeRun:
         self._case = case
         self._keep = keep
         self._before = before
-        self._stopwatch = stopwatch(signature(case.entry))
+        self._stopwatch = stopwatch(llvm_types(case.function.signature))
         self._values = [address, 1, *case.c_values]
 
     def time(self) -> float:
@@ -46,13 +47,16 @@ class NativeRun:
         return self._case.outputs()
 
 
-def signature(entry: KernelEntry) -> tuple[str, ...]:
+_LLVM_TYPES = {"f64": "double", "f32": "float", "index": "i64"}
+
+
+def llvm_types(signature: Signature) -> tuple[str, ...]:
     """The LLVM types of a kernel's arguments."""
-    scalar = "float" if entry.element_type == "f32" else "double"
-    return (
-        *["i64"] * len(entry.parameters),
-        *[scalar] * len(entry.scalars),
-        *["ptr"] * len(entry.arrays),
+    return tuple(
+        "ptr"
+        if isinstance(argument, ArrayArgument)
+        else _LLVM_TYPES.get(argument.element.name, argument.element.name)
+        for argument in signature.arguments
     )
 
 

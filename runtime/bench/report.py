@@ -133,7 +133,7 @@ def _cells(row: Row) -> list[str]:
         format_seconds(row.minimum),
         spread,
         str(row.repetitions),
-        f"{row.rate * 1e-9:.3g}",
+        f"{row.rate * 1e-9:.3g}" if row.flops else "-",
         f"{row.share:.1%}",
         "-" if row.speedup is None else f"{'~' if row.within_spread else ''}{row.speedup:.2f}x",
         difference,

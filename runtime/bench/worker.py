@@ -4,7 +4,7 @@ Requests come through the connection, a tuple each, and are answered by
 `("ok", value)`, by `("unsupported", reason)` or by `("failed", reason)`:
 
     ("version",)          the library's version
-    ("case", name, size)  prepares a kernel of the catalogue
+    ("case", entry, size) prepares a kernel
     ("time", threads)     runs it once from the initial contents; seconds
     ("outputs",)          what the last run computed
 """
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.catalogue import KernelEntry, Size, catalogue
+from ...kernels.catalogue import KernelEntry, Size
 from ..program import load
 from .case import NotApplicable, check_memory, initial_contents
 from .peers.libraries import LIBRARIES, Library, Unsupported
@@ -42,9 +42,8 @@ class Worker:
         """The library's version."""
         return self.library.version()
 
-    def case(self, name: str, size: Size) -> None:
+    def case(self, entry: KernelEntry, size: Size) -> None:
         """Prepares a kernel."""
-        entry = catalogue()[name]
         self._arguments, self._initial = [], []
         check_memory(entry, size)
         self._arguments = entry.arguments(size)

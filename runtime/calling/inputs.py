@@ -100,14 +100,21 @@ def _extents(scop: Scop) -> list[str]:
     ]
 
 
-def _check_names(scop: Scop, signature: Signature, settings: Settings) -> None:
+def settable(scop: Scop, signature: Signature) -> list[str]:
+    """Names of the scalars and of the extents of arrays."""
     arrays = [array.place.name for array in _arrays(signature)]
     scalars = [a.place.name for a in signature.arguments if a.place.name not in arrays]
+    return [*scalars, *_extents(scop)]
+
+
+def _check_names(scop: Scop, signature: Signature, settings: Settings) -> None:
+    arrays = [array.place.name for array in _arrays(signature)]
+    known = settable(scop, signature)
     for name in settings.values:
-        if name not in scalars and name not in _extents(scop):
+        if name not in known:
             raise InputError(
                 f"{scop.name} has no scalar or size '{name}' to set; "
-                f"there are {', '.join([*scalars, *_extents(scop)]) or 'none'}"
+                f"there are {', '.join(known) or 'none'}"
             )
     for name in settings.arrays:
         if name not in arrays:

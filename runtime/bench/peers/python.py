@@ -16,6 +16,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ....kernels.catalogue import catalogue
 from ....passes.machine.target import Target
 from ...measuring.children import Child
 from ..case import Case, NotApplicable
@@ -106,7 +107,7 @@ class WorkerRun:
 
     def __init__(self, client: Client, case: Case) -> None:
         self._client = client
-        client.request("case", case.entry.name, case.size)
+        client.request("case", case.entry, case.size)
 
     def time(self) -> float:
         """Runs once from the initial contents; the seconds of the run alone."""
@@ -169,7 +170,8 @@ def best_blas() -> Environment:
 def _gemm_seconds(environment: Environment) -> float:
     client = Client("numpy", 1, environment)
     try:
-        client.request("case", *_PROBE)
+        kernel, size = _PROBE
+        client.request("case", catalogue()[kernel], size)
         return min(client.request("time") for _ in range(7))
     finally:
         client.close()

@@ -73,7 +73,9 @@ class _Writer:
 
     def name(self, value: SSAValue) -> str:
         """The variable of a value."""
-        return self._names.setdefault(value, f"{value.name_hint or 't'}_{len(self._names)}")
+        hint = value.name_hint
+        word = hint if hint is not None and hint.isidentifier() else "t"
+        return self._names.setdefault(value, f"{word}_{len(self._names)}")
 
     def block(self, block: Block, depth: int) -> None:
         """Prints a block's operations."""

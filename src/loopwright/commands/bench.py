@@ -1,7 +1,8 @@
 """Benchmarks kernels: as written, scheduled, and against installed peers.
 
 Kernels are suites (polybench, tiramisu, interchange, gemm, tile_size, field), names
-(polybench/gemm, atax) or patterns ('polybench/j*'). The variants of a kernel take turns, so that
+(polybench/gemm, atax), patterns ('polybench/j*') or files (gemm.mlir, blur.c, sum.py), whose sizes
+`--set` gives. The variants of a kernel take turns, so that
 what disturbs the machine disturbs all of them; arrays get their initial contents before every run,
 outside of the time. Results are compared with those of the unscheduled program. "of limit" is the
 share of the roofline (see 'loopwright machine') that was reached, "speed-up" is against the
@@ -15,6 +16,7 @@ examples:
   loopwright bench polybench --size MINI,SMALL
   loopwright bench gemm atax --size LARGE --threads 1,2 --seconds 2 --json results.json
   loopwright bench polybench/gemm --schedule 'tiled=tile{loops=S1.i,S1.k,S1.j sizes=32,32,32}'
+  loopwright bench blur.c --set h=1080 --set w=1920 --schedule default --threads 1,2
 """
 
 from __future__ import annotations
@@ -48,14 +50,17 @@ from ..runtime.bench.report import (
 from ..runtime.bench.selection import SelectionError, select_cases, select_kernels
 from ..runtime.bench.variant import Variant
 from ..runtime.calling.api_checks import MOST_THREADS
+from ..runtime.calling.inputs import InputError
 from ..runtime.machine import measured as machines
 from ..runtime.machine.measure_machine import measure_machine
 from ..runtime.measuring.timing import format_seconds
 from ..runtime.program import CHOSEN
+from ..session.shipped_kernels import DEFAULT_SIZE
 from ..support.json_records import Document
 from ..support.progress import ProgressLine
 from ..support.version import __version__
 from . import UsageError
+from .bench_files import add_file_arguments, file_cases, is_file
 from .common import add_fast_math_argument, add_quiet_argument, format_table
 from .json_output import emit, report
 
@@ -96,10 +101,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--size",
-        default="SMALL",
         metavar="CLASS,...",
-        help="sizes of the catalogue (default: SMALL)",
+        help=f"sizes of the catalogue (default: {DEFAULT_SIZE})",
     )
+    add_file_arguments(parser)
     parser.add_argument(
         "--schedule",
         action="append",
@@ -133,11 +138,11 @@ def run(arguments: argparse.Namespace) -> int:
     threads = _threads(arguments.threads)
     schedules = _schedules(arguments.schedule)
     try:
-        cases = select_cases(select_kernels(arguments.kernels), arguments.size.split(","))
+        cases = _cases(arguments)
         if arguments.plot is not None:
             check_plot(Path(arguments.plot))
         peers = select_peers(arguments.peers)
-    except (SelectionError, PlottingError) as error:
+    except (SelectionError, PlottingError, InputError) as error:
         raise UsageError(str(error)) from error
     if arguments.seconds <= 0:
         raise UsageError(f"--seconds must be positive, got {arguments.seconds}")
@@ -167,6 +172,17 @@ def run(arguments: argparse.Namespace) -> int:
     if wrong:
         raise UsageError(f"loopwright computes other values than unscheduled in {', '.join(wrong)}")
     return 0
+
+
+def _cases(arguments: argparse.Namespace) -> list[tuple[KernelEntry, str]]:
+    """Kernels of the catalogue in all sizes, then files; raises SelectionError and others."""
+    files = [name for name in arguments.kernels if is_file(name)]
+    shipped = [name for name in arguments.kernels if name not in files]
+    if files and not shipped and arguments.size is not None:
+        raise UsageError(f"--size is for shipped kernels: give {files[0]} sizes with --set")
+    sizes = (arguments.size or DEFAULT_SIZE).split(",")
+    cases = select_cases(select_kernels(shipped), sizes) if shipped else []
+    return [*cases, *file_cases(arguments, files)]
 
 
 def _machine(progress: ProgressLine) -> machines.MeasuredMachine:

@@ -52,8 +52,8 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     add_cflags_argument(parser)
 
 
-def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments `--set`, `--input`, `--threads` and `--fast-math`: how a program is run."""
+def add_values_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments `--set` and `--input`: what a program is called with."""
     parser.add_argument(
         "-s",
         "--set",
@@ -70,6 +70,11 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="contents of an array from a .npy file (default: random numbers)",
     )
+
+
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments `--set`, `--input`, `--threads` and `--fast-math`: how a program is run."""
+    add_values_arguments(parser)
     parser.add_argument(
         "-t", "--threads", type=int, metavar="T", help="threads of parallel loops (default: all)"
     )

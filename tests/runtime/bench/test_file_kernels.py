@@ -1,0 +1,117 @@
+"""Files of a user as kernels of `loopwright bench`."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from support.documents import check_file
+from support.machines import make_machine
+
+from loopwright.cli import main
+from loopwright.runtime.machine import measured as machines
+
+C_FILE = """
+void blur(int h, int w, const float *restrict in, float *restrict out) {
+  for (int i = 1; i < h - 1; i++)
+    for (int j = 1; j < w - 1; j++)
+      out[i * w + j] = (in[i * w + j - 1] + in[i * w + j + 1] + in[(i - 1) * w + j]) * 0.3f;
+}
+void scale(int n, float a, float *x) {
+  for (int i = 0; i < n; i++) x[i] *= a;
+}
+"""
+
+PYTHON_FILE = """
+import loopwright
+from loopwright import i32, i64
+
+@loopwright.kernel
+def weighted(k: i32, n: int, X: i32["n", "n"], W: i64["n"], s: i32["n"]):
+    for i in range(n):
+        for j in range(n):
+            s[i] += k * X[i, j]
+        W[i] = W[i] + 1
+"""
+
+GATHER = """
+func.func @gather(%n: index, %J: memref<?xi32>, %A: memref<?xf64>, %B: memref<?xf64>) {
+  affine.for %i = 0 to %n {
+    %j = affine.load %J[%i] : memref<?xi32>
+    %k = arith.index_cast %j : i32 to index
+    %v = memref.load %A[%k] : memref<?xf64>
+    affine.store %v, %B[%i] : memref<?xf64>
+  }
+  return
+}
+"""
+
+QUICK = ["--seconds", "0.001", "--schedule", "default"]
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a program of each language; the machine is known already."""
+    monkeypatch.setenv("LOOPWRIGHT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    machines.save(make_machine())
+    (tmp_path / "image.c").write_text(C_FILE)
+    (tmp_path / "sums.py").write_text(PYTHON_FILE)
+    (tmp_path / "gather.mlir").write_text(GATHER)
+    return tmp_path
+
+
+def test_functions_of_files_are_measured_beside_shipped_kernels(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sizes = ["-s", "h=21", "-s", "w=30", "-s", "n=17", "-s", "a=1.5", "-s", "k=3"]
+    names = ["image.c", "polybench/atax", "sums.py"]
+    options = ["--size", "MINI", "--peers", "gcc", "--json", "rows.json"]
+    assert main(["bench", *names, *sizes, *options, *QUICK]) == 0
+    rows = check_file(files / "rows.json", "bench")["rows"]
+    measured = {(row["kernel"], row["size"], row["element_type"]) for row in rows if row["median"]}
+    assert measured == {
+        ("polybench/atax", "MINI", "f64"),
+        ("image.c:blur", "h=21,w=30", "f32"),
+        ("image.c:scale", "n=17,a=1.5", "f32"),
+        ("sums.py", "n=17,k=3", "i64"),
+    }
+    assert all(row["correct"] for row in rows if row["median"])
+    blur = next(row for row in rows if row["kernel"] == "image.c:blur")
+    assert blur["flops"] == 3 * 19 * 28
+    # What is read: the rows but the last, without four corners; written: the inner points.
+    assert blur["traffic"] == 4 * (20 * 28 + 2 * 19 + 19 * 28)
+    assert {row["peer"] for row in rows} >= {"gcc", "loopwright"}
+    assert "MFLOP" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="needs Numba")
+def test_workers_get_the_kernels_of_files(files: Path) -> None:
+    arguments = ["bench", "image.c", "-f", "blur", "-s", "h=9", "-s", "w=12"]
+    assert main([*arguments, "--peers", "numba,numpy", "--json", "rows.json", *QUICK]) == 0
+    rows = check_file(files / "rows.json", "bench")["rows"]
+    numba = next(row for row in rows if row["peer"] == "numba")
+    assert numba["correct"] and numba["median"]
+    numpy = next(row for row in rows if row["peer"] == "numpy")
+    assert numpy["note"] == "there is no NumPy form of this kernel"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["image.c"], "the sizes h, w of blur must be known; add --set h=... --set w=..."),
+        (["image.c", "-s", "q=3"], "--set: no 'q'; there are a, h, in_dim0"),
+        (["image.c", "-s", "h=4", "--size", "MINI"], "give image.c sizes with --set"),
+        (["polybench/atax", "-s", "n=4"], "--set, --input and --func are for files"),
+        (["none.mlir", "-s", "n=4"], "cannot read 'none.mlir': No such file or directory"),
+        (["image.c", "-f", "blurr", "-s", "h=4"], "blurr"),
+        (["gather.mlir", "-s", "n=4", "-i", "K=k.npy"], "cannot read k.npy"),
+    ],
+)
+def test_wrong_arguments(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", *arguments, "--peers", "none", *QUICK]) == 1
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
