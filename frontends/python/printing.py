@@ -98,8 +98,7 @@ class _Printer:
         head = f"@loopwright.kernel\ndef {name}({', '.join(arguments)}):\n"
         self.lines += [f"    assert {each}" for each in self._asserted()]
         self._block(block)
-        body = self.lines or ["    pass"]
-        return head + "\n".join(body) + "\n"
+        return head + "\n".join(self.lines or ["    pass"]) + "\n"
 
     # Names and types
 
