@@ -100,8 +100,6 @@ class _Printer:
         self._block(block)
         return head + "\n".join(self.lines or ["    pass"]) + "\n"
 
-    # Names and types
-
     def _name(self, value: SSAValue) -> str:
         if value not in self.names:
             hint = name_of(value).removeprefix("%").replace(".", "_").replace("$", "_")
