@@ -46,7 +46,7 @@ class FunctionEmitter:
     that is freed at its end (the first is for the end of the function); `allocations` finds it by
     its memref. `scratch` has slots, by their bytes, for accesses that leave their array in a
     bounds-checked build. `streams` says that stores go past the caches, which others see after a
-    fence only.
+    fence only. `stop`, in an opaque region, is the block in which it ends at a violation.
     """
 
     def __init__(
@@ -65,6 +65,7 @@ class FunctionEmitter:
         self.noalias = noalias
         self.in_parallel = False
         self.streams = False
+        self.stop: ir.Block | None = None
         self.loaded: set[Operation] = set()
         self._shifted_loads: dict[Block, Mapping[Operation, ShiftedLoad]] = {}
         self._transposed_loads: dict[Block, Mapping[Operation, TransposedLoads]] = {}

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from xdsl.dialects import arith, memref
+from xdsl.dialects import arith, func, memref
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -27,7 +27,7 @@ from ...dialects.arith import IndexCastOp
 from ...dialects.memref import is_memref
 from ...dialects.vector import is_vector, vector_of
 from ...passes.polyhedral.fused_products import keep_fused
-from ...passes.polyhedral.gathers import argument_arrays
+from ...passes.polyhedral.gathers import argument_arrays, whole_arrays
 from ...passes.polyhedral.schedule_tree import Loop
 from ...passes.polyhedral.scop import Access, AccessKind, Scop, Statement
 from ..nest.aff_to_index import aff_to_index
@@ -91,10 +91,13 @@ class StatementEmitter:
         self.scalars = scalars
         self.storage = storage
         self.arrays = argument_arrays(scop)
+        self.memrefs = whole_arrays(scop)
         self.statements = {statement.name: statement for statement in scop.statements}
         # One load may be part of several statements, each with its own map.
         self.accesses = {
-            statement.name: {access.op: access for access in statement.accesses}
+            statement.name: {
+                access.op: access for access in statement.accesses if not access.is_opaque
+            }
             for statement in scop.statements
         }
         self.parameters = {p.name: parameters[p.name] for p in scop.parameters}
@@ -106,7 +109,9 @@ class StatementEmitter:
         arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
         for operation in statement.body:
             access = self.accesses[statement.name].get(operation)
-            if access is None:
+            if isinstance(operation, func.CallOp):
+                self._call(statement, operation, values, arguments)
+            elif access is None:
                 self._compute(statement, operation, values, arguments, lanes)
             elif access.kind is AccessKind.READ:
                 values[operation.results[0]] = self._reused_load(access, arguments, lanes)
@@ -122,6 +127,8 @@ class StatementEmitter:
     def can_use_lanes(self, call: Call, lanes: Lanes) -> bool:
         """Whether every access and index of the call is linear in the lane and no store repeats."""
         statement = self.statements[call.statement]
+        if statement.is_opaque:
+            return False
         arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
         if any(isinstance(op, memref.LoadOp) and len(op.indices) > 1 for op in statement.body):
             return False
@@ -191,6 +198,25 @@ class StatementEmitter:
         )
         keep_fused(copy, operation)
         values.update(zip(operation.results, copy.results, strict=True))
+
+    def _call(
+        self,
+        statement: Statement,
+        call: func.CallOp,
+        values: Mapping[SSAValue, SSAValue],
+        arguments: Mapping[int, Index],
+    ) -> None:
+        """A call of an opaque region, behind which no loaded value is known."""
+        operands = [
+            self.storage.memref(self.memrefs[operand])
+            if operand in self.memrefs
+            else self._operand(statement, operand, values, arguments, None)
+            for operand in call.arguments
+        ]
+        copy = func.CallOp(call.callee, operands, [])
+        copy.attributes |= call.attributes
+        self.builder.emit(copy)
+        self.builder.forget(lambda key: isinstance(key, _Loaded))
 
     def _gather(
         self, operation: memref.LoadOp, indices: list[SSAValue], lanes: Lanes | None

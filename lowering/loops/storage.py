@@ -19,6 +19,7 @@ import islpy as isl
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from ...passes.polyhedral.isl_context import TooComplexError, bounded
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Tree, path, sum_of_affs, walk
@@ -26,7 +27,7 @@ from ...passes.polyhedral.scop import Access, Array, Scop
 from ..nest.aff_to_index import aff_to_index
 from ..nest.ast_to_nest import to_index
 from ..nest.full_tiles import outer_schedule
-from ..nest.index_expression import Index, maximum
+from ..nest.index_expression import Index, linear_form, maximum
 from ..nest.nest import Call, Nest
 from ..nest.nest import walk as walk_nest
 from .ir_builder import IRBuilder
@@ -54,6 +55,7 @@ class Placement:
     outer: tuple[Loop, ...]
     offsets: tuple[Offset, ...]
     sizes: tuple[Index, ...]
+    is_whole: bool = False
 
     @property
     def home(self) -> Loop | None:
@@ -62,7 +64,9 @@ class Placement:
 
     @property
     def kept(self) -> tuple[int, ...]:
-        """Subscripts that more than one value of occurs."""
+        """Subscripts that more than one value of occurs; all where the array is passed whole."""
+        if self.is_whole:
+            return tuple(range(len(self.sizes)))
         return tuple(k for k, size in enumerate(self.sizes) if size != Index(1))
 
 
@@ -232,6 +236,10 @@ def _placement(
         cells = used if cells is None else cells.union(used)
     assert cells is not None
     users = frozenset(name for name, _ in uses)
+    if any(access.is_opaque for _, access in uses):
+        sizes = tuple(_size(extent, list(parameters.values())) for extent in array.shape)
+        nowhere = (partial(_always, Index()),) * len(sizes)
+        return Placement(array, users, (), nowhere, sizes, is_whole=True)
     rank = cells.dim(isl.dim_type.out)
     if cells.is_empty():
         nowhere = (partial(_always, Index()),) * rank
@@ -239,6 +247,13 @@ def _placement(
     extents = [_extent(cells, k, context, parameters) for k in range(rank)]
     offsets, numbers = tuple(low for low, _ in extents), tuple(n for _, n in extents)
     return Placement(array, users, outer, offsets, numbers)
+
+
+def _size(extent: object, parameters: Sequence[Index]) -> Index:
+    assert isinstance(extent, int | AffineExpr), "the shape of an array that lives in no loop"
+    if isinstance(extent, int):
+        return Index(extent)
+    return linear_form(extent, 0).substitute(dict(enumerate(parameters)))
 
 
 def _extent(

@@ -18,6 +18,7 @@ from ..schedules.schedule import Schedule, Steps
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
 from .guard_splitting import split_at_guards, with_guards
 from .input_reuse import fuse_for_input_reuse
+from .opaque_statements import opaque_statements
 from .strategies import COMPETING, FALLBACKS, STRATEGIES, Strategy
 
 PROFITABLE = 20_000
@@ -79,7 +80,7 @@ def choose(
 def is_profitable(original: Schedule, context: SchedulingContext) -> bool:
     """Whether a program does so much at these sizes that a schedule can gain anything."""
     statistics = context.statistics(original.scop)
-    return sum(each.instances for each in statistics.statements.values()) >= PROFITABLE
+    return sum(each.work for each in statistics.statements.values()) >= PROFITABLE
 
 
 @dataclass(frozen=True)
@@ -193,6 +194,8 @@ def other_answers(
     for number, first in enumerate(answers):
         behind = tuple(step for answer in answers[number + 1 :] for step in answer.steps)
         others = STRATEGIES[STRATEGIES.index(first.strategy) + 1 :]
+        if first.strategy is opaque_statements:
+            others = ()
         if first.strategy in COMPETING:
             others = tuple(dict.fromkeys((*FALLBACKS, *others)))
         nest = _nest(first.before, first.names)
@@ -276,6 +279,8 @@ def _answers(
         scheduled = strategy(schedule, nest, context)
         if scheduled is not None:
             yield strategy, scheduled
+            if strategy is opaque_statements:
+                return  # the others ask for the subscripts of all accesses
 
 
 def _nest(schedule: Schedule, names: tuple[str, ...]) -> Tree:

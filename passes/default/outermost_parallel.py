@@ -40,7 +40,7 @@ def mark_parallel(
         statement = statistics.statements[name]
         executions = 1.0
         for loop, trips in zip(outer, statement.trips(outer), strict=True):
-            instances = sum(statistics.statements[other].instances for other in loop.schedule)
+            instances = sum(statistics.statements[other].work for other in loop.schedule)
             is_long = trips > 1 and (loop.vector is None or trips >= 4 * loop.vector)
             if is_long and instances / executions >= least_instances:
                 marked = attempt(schedule, Parallel((f"{name}.{loop.name}",)))

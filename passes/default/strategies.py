@@ -15,6 +15,7 @@ from .index_set_splitting import index_set_splitting
 from .line_sweeps import line_sweeps
 from .matrix_vector import matrix_vector
 from .nonserial_recurrences import nonserial_recurrences
+from .opaque_statements import opaque_statements
 from .outermost_parallel import outermost_parallel
 from .output_stationary import output_stationary
 from .parallel_strips import parallel_strips
@@ -39,6 +40,7 @@ loops there as well.
 """
 
 STRATEGIES: tuple[Strategy, ...] = (
+    opaque_statements,
     time_tiling,
     gauss_seidel,
     output_stationary,

@@ -35,13 +35,13 @@ def vectorise_and_parallelise(
     members = statements(nest)
     result = schedule
     for name in members:
-        result = _innermost(result, name, statistics)
+        result = innermost_vector_loop(result, name, statistics)
     for name in members:
         result = _transposed(result, name, statistics)
     return mark_parallel(result, members, context)
 
 
-def _innermost(schedule: Schedule, name: str, statistics: ProgramStatistics) -> Schedule:
+def innermost_vector_loop(schedule: Schedule, name: str, statistics: ProgramStatistics) -> Schedule:
     """The best loop around a statement as its vector loop, innermost; shared nests stay.
 
     Elementary functions, whose instructions wait for each other, get vectors of two registers.

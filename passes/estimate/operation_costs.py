@@ -145,7 +145,7 @@ def varying_results(
     None, for all loops, where iterators have a part in it. Other operations run once.
     """
     found: dict[SSAValue, frozenset[int] | None] = dict.fromkeys(statement.indices)
-    loads = {access.op: access for access in statement.reads}
+    loads = {access.op: access for access in statement.reads if not access.is_opaque}
     for operation in statement.body:
         if operation in loads:
             found[operation.results[0]] = changes(loads[operation])

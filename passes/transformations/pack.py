@@ -112,6 +112,12 @@ class Pack(Transformation):
             raise MalformedTransformation(
                 f"{self.array} is not used inside {loop.name}: nothing to copy"
             )
+        for statement, access in uses:
+            if access.is_opaque:
+                raise MalformedTransformation(
+                    f"{statement.name} is not affine: which elements of {self.array} it uses is "
+                    "not known"
+                )
         if not self.reads:
             return uses
         known = {f"{s.name}.{read_number(s, a)}" for s, a in uses if a.kind is AccessKind.READ}
