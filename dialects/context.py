@@ -44,6 +44,12 @@ def _func() -> Dialect:
     return Func
 
 
+def _linalg() -> Dialect:
+    from .linalg import Linalg
+
+    return Linalg
+
+
 def _llvm() -> Dialect:
     from xdsl.dialects.llvm import LLVM
 
@@ -62,10 +68,28 @@ def _memref() -> Dialect:
     return MemRef
 
 
+def _ml_program() -> Dialect:
+    from xdsl.dialects.ml_program import MLProgram
+
+    return MLProgram
+
+
 def _scf() -> Dialect:
-    from xdsl.dialects.scf import Scf
+    from .scf import Scf
 
     return Scf
+
+
+def _tensor() -> Dialect:
+    from xdsl.dialects.tensor import Tensor
+
+    return Tensor
+
+
+def _bufferization() -> Dialect:
+    from xdsl.dialects.bufferization import Bufferization
+
+    return Bufferization
 
 
 def _vector() -> Dialect:
@@ -78,14 +102,18 @@ def _vector() -> Dialect:
 DIALECTS: dict[str, Callable[[], Dialect]] = {
     "affine": _affine,
     "arith": _arith,
+    "bufferization": _bufferization,
     "builtin": _builtin,
     "cf": _cf,
     "dlti": _dlti,
     "func": _func,
+    "linalg": _linalg,
     "llvm": _llvm,
     "math": _math,
     "memref": _memref,
+    "ml_program": _ml_program,
     "scf": _scf,
+    "tensor": _tensor,
     "vector": _vector,
 }
 

@@ -7,21 +7,35 @@ from typing import TypeGuard
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    AffineMapAttr,
     AnyDenseElement,
+    DenseArrayBase,
     DenseIntOrFPElementsAttr,
+    IndexType,
     IntegerAttr,
     MemRefType,
     StringAttr,
     SymbolNameConstraint,
     TensorType,
     UnitAttr,
+    UnrankedMemRefType,
     i64,
 )
 from xdsl.ir import Attribute, Dialect
-from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, traits_def
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import SymbolOpInterface
+from xdsl.traits import IsTerminator, NoMemoryEffect, Pure, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
@@ -93,6 +107,176 @@ class CopyOp(memref.CopyOp):
     def verify_(self) -> None:
         if not _may_match(self.source.type, self.destination.type):
             raise VerifyException(f"cannot copy {self.source.type} to {self.destination.type}")
+
+
+@irdl_op_definition
+class ReinterpretCastOp(IRDLOperation):
+    """Other sizes and strides for the same memory, also of an unranked memref.
+
+    %0 = memref.reinterpret_cast %A to offset: [%o], sizes: [4, %n], strides: [%n, 1] : ... to ...
+    """
+
+    name = "memref.reinterpret_cast"
+
+    source = operand_def(MemRefType | UnrankedMemRefType)
+    offsets = var_operand_def(IndexType)
+    sizes = var_operand_def(IndexType)
+    strides = var_operand_def(IndexType)
+    static_offsets = prop_def(DenseArrayBase.constr(i64))
+    static_sizes = prop_def(DenseArrayBase.constr(i64))
+    static_strides = prop_def(DenseArrayBase.constr(i64))
+    result = result_def(MemRefType)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(NoMemoryEffect())
+    assembly_format = memref.ReinterpretCastOp.assembly_format
+    custom_directives = memref.ReinterpretCastOp.custom_directives
+
+    def verify_(self) -> None:
+        ranks = {
+            len(self.static_sizes.get_values()),
+            len(self.static_strides.get_values()),
+            self.result.type.get_num_dims(),
+        }
+        if len(ranks) > 1 or len(self.static_offsets.get_values()) != 1:
+            raise VerifyException("there is not one size and stride for each dimension")
+
+
+@irdl_op_definition
+class TransposeOp(IRDLOperation):
+    """A view with permuted dimensions.
+
+    %0 = memref.transpose %A (i, j) -> (j, i) : memref<4x6xf32> to memref<6x4xf32, ...>
+    """
+
+    name = "memref.transpose"
+
+    source = operand_def(MemRefType)
+    permutation = prop_def(AffineMapAttr)
+    result = result_def(MemRefType)
+
+    traits = traits_def(Pure())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TransposeOp:
+        source = parser.parse_unresolved_operand()
+        permutation = AffineMapAttr(parser.parse_affine_map())
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        operand = parser.resolve_operand(source, parser.parse_type())
+        parser.parse_keyword("to")
+        return cls.build(
+            operands=[operand],
+            result_types=[parser.parse_type()],
+            properties={"permutation": permutation},
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.source)
+        printer.print_string(f" {self.permutation.data}")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.source.type)
+        printer.print_string(" to ")
+        printer.print_attribute(self.result.type)
+
+
+ATOMIC_KINDS = (
+    "addf",
+    "addi",
+    "assign",
+    "maximumf",
+    "maxs",
+    "maxu",
+    "minimumf",
+    "mins",
+    "minu",
+    "mulf",
+    "muli",
+    "ori",
+    "andi",
+    "maxnumf",
+    "minnumf",
+    "xori",
+)
+
+
+class AtomicRMWOp(memref.AtomicRMWOp):
+    """Combines an element with a value: `%0 = memref.atomic_rmw addf %x, %A[%i] : ... -> f32`."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> AtomicRMWOp:
+        position = parser.pos
+        kind = parser.parse_identifier()
+        if kind not in ATOMIC_KINDS:
+            parser.raise_error(f"expected one of {', '.join(ATOMIC_KINDS)}", position)
+        value = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        array = parser.parse_unresolved_operand()
+        indices = parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, parser.parse_unresolved_operand
+        )
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        with parser.in_parens():
+            value_type = parser.parse_type()
+            parser.parse_punctuation(",")
+            array_type = parser.parse_type()
+        parser.parse_punctuation("->")
+        result = parser.parse_type()
+        return cls.build(
+            operands=[
+                parser.resolve_operand(value, value_type),
+                parser.resolve_operand(array, array_type),
+                [parser.resolve_operand(each, IndexType()) for each in indices],
+            ],
+            result_types=[result],
+            properties={"kind": IntegerAttr(ATOMIC_KINDS.index(kind), i64)},
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {ATOMIC_KINDS[self.kind.value.data]} ")
+        printer.print_ssa_value(self.value)
+        printer.print_string(", ")
+        printer.print_ssa_value(self.memref)
+        with printer.in_square_brackets():
+            printer.print_list(self.indices, printer.print_ssa_value)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : (")
+        printer.print_attribute(self.value.type)
+        printer.print_string(", ")
+        printer.print_attribute(self.memref.type)
+        printer.print_string(") -> ")
+        printer.print_attribute(self.result.type)
+
+
+class AllocaScopeOp(memref.AllocaScopeOp):
+    """A scope at whose end what `memref.alloca` has made is freed."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> AllocaScopeOp:
+        types: list[Attribute] = []
+        if parser.parse_optional_punctuation("->") is not None:
+            types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+        scope = parser.parse_region()
+        if scope.blocks and (
+            scope.block.last_op is None or not scope.block.last_op.has_trait(IsTerminator)
+        ):
+            scope.block.add_op(memref.AllocaScopeReturnOp.build(operands=[[]]))
+        attributes = parser.parse_optional_attr_dict()
+        return cls.build(result_types=[types], regions=[scope], attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        if self.res:
+            printer.print_string(" -> ")
+            with printer.in_parens():
+                printer.print_list(self.result_types, printer.print_attribute)
+        printer.print_string(" ")
+        printer.print_region(self.scope)
+        printer.print_op_attributes(self.attributes)
 
 
 @irdl_op_definition
@@ -177,10 +361,15 @@ def _may_match(source: Attribute, destination: Attribute) -> bool:
     )
 
 
-_REPLACED = {"memref.cast": CastOp, "memref.copy": CopyOp, "memref.global": GlobalOp}
+_OWN = (AllocaScopeOp, AtomicRMWOp, CastOp, CopyOp, GlobalOp, ReinterpretCastOp)
+
+_REPLACED = {each.name: each for each in _OWN}
 
 MemRef = Dialect(
     "memref",
-    [_REPLACED.get(operation.name, operation) for operation in memref.MemRef.operations],
+    [
+        *(_REPLACED.get(operation.name, operation) for operation in memref.MemRef.operations),
+        TransposeOp,
+    ],
     list(memref.MemRef.attributes),
 )

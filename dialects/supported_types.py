@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -15,6 +16,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     NoneAttr,
     Signedness,
+    TensorType,
     VectorType,
 )
 from xdsl.dialects.func import FuncOp
@@ -80,3 +82,10 @@ def _problem(type: Attribute) -> tuple[str, str] | None:
     if not is_scalar(type):
         return "this type is not supported", f"{_SCALARS}, or memrefs of these"
     return None
+
+
+def element_type(type: Attribute) -> Attribute:
+    """The type of the elements of a memref or tensor; other types are their own."""
+    if isinstance(type, MemRefType | TensorType):
+        return cast("MemRefType[Attribute]", type).element_type
+    return type

@@ -20,6 +20,7 @@ from ..passes.polyhedral.bounds import check_bounds
 from ..passes.polyhedral.dependences import Dependences
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.polyhedral.isl_context import ISL_LOCK
+from ..passes.polyhedral.raising.importing.import_function import import_module
 from ..passes.polyhedral.scop import Scop
 from ..passes.schedules.schedule import Schedule, dependences_of
 from ..support.markup import MOST_COLUMNS, MOST_ROWS, block, notebook, table
@@ -369,7 +370,7 @@ class Program(Mapping[str, Function]):
     """The functions of a module, by name."""
 
     def __init__(self, module: ModuleOp) -> None:
-        self.module = module
+        self.module = module = import_module(module)
         self._functions = {
             op.sym_name.data: Function(module, op)
             for op in module.ops

@@ -304,7 +304,7 @@ def _verify_extremum(map: AffineMapAttr, operands: Sequence[SSAValue]) -> None:
     _verify_counts(map, operands)
     if not map.data.results:
         raise VerifyException("the map must have at least one result")
-    verify_operands(operands, map.data.num_dims)
+    verify_operands(operands, map.data.num_dims, any_loop=True)
 
 
 def _parse_basis(parser: Parser) -> tuple[Sequence[SSAValue], DenseArrayBase[I64]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import affine, arith, memref
+from xdsl.dialects import affine, arith, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerType, ModuleOp, i1
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
@@ -37,10 +37,13 @@ def is_valid_dim(value: SSAValue) -> bool:
     return _is_valid(value, dims=True)
 
 
-def verify_operands(operands: Sequence[SSAValue], dims: int) -> None:
-    """Raises when one of the first `dims` operands is no dimension, or another one no symbol."""
+def verify_operands(operands: Sequence[SSAValue], dims: int, *, any_loop: bool = False) -> None:
+    """Raises when one of the first `dims` operands is no dimension, or another one no symbol.
+
+    With `any_loop`, induction variables of the scf dialect are dimensions.
+    """
     for operand in operands[:dims]:
-        if not is_valid_dim(operand):
+        if not _is_valid(operand, dims=True, any_loop=any_loop):
             raise HintedVerifyException(
                 f"{name_of(operand)} is not affine: it cannot be used as a dimension",
                 _SUBSCRIPT_HINT,
@@ -55,7 +58,7 @@ def verify_operands(operands: Sequence[SSAValue], dims: int) -> None:
             )
 
 
-def _is_valid(value: SSAValue, *, dims: bool) -> bool:
+def _is_valid(value: SSAValue, *, dims: bool, any_loop: bool = False) -> bool:
     # Values that remain to be looked at, and whether they may be dimensions.
     pending = [(value, dims)]
     seen = set[tuple[SSAValue, bool]]()
@@ -72,7 +75,7 @@ def _is_valid(value: SSAValue, *, dims: bool) -> bool:
             continue
         operation = value.owner
         if isinstance(operation, Block):
-            if not (dims and _is_induction_variable(value)):
+            if not (dims and _is_induction_variable(value, any_loop=any_loop)):
                 return False
         elif isinstance(operation, memref.DimOp):
             if not _is_top_level(operation.source):
@@ -107,8 +110,12 @@ _AFFINE_FUNCTIONS = frozenset(
 _CONDITIONS = frozenset({"arith.andi", "arith.cmpi", "arith.ori"})
 
 
-def _is_induction_variable(value: SSAValue) -> bool:
+def _is_induction_variable(value: SSAValue, *, any_loop: bool) -> bool:
     parent = value.owner.parent_op() if isinstance(value, BlockArgument) else None
+    if any_loop and isinstance(parent, scf.ForOp):
+        return value is parent.body.block.args[0]
+    if any_loop and parent is not None and parent.name in ("scf.forall", "scf.parallel"):
+        return isinstance(value.type, IndexType)
     if isinstance(parent, affine.ForOp):
         return value is parent.body.block.args[0]
     return isinstance(parent, affine.ParallelOp)

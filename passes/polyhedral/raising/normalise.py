@@ -12,6 +12,7 @@ from ....dialects.supported_types import check_types, is_scalar
 from ..fused_products import drop_needless_marks, mark_fused
 from ..memrefs import as_memref
 from .canonicalise import make_affine
+from .importing.import_function import import_function
 from .inlining import drop_casts, inline_calls, module_of
 from .opaque_regions import is_opaque
 from .scalar_demotion import define_undefined, demote_carried_values, demote_results
@@ -27,9 +28,7 @@ _DROPPED = ("affine.prefetch", "memref.dealloc")
 _HINTS = {
     "affine.vector_load": "write the scalar program; the schedule makes vectors",
     "affine.vector_store": "write the scalar program; the schedule makes vectors",
-    "memref.copy": "copy with affine.for, affine.load and affine.store",
     "memref.get_global": "pass the memref as an argument",
-    "memref.subview": "add the offsets to the subscripts",
     "scf.parallel": "use affine.parallel",
     "scf.while": "use affine.for with affine bounds",
 }
@@ -57,6 +56,7 @@ def normalise(function: func.FuncOp) -> NormalForm:
     """
     _check_blocks(function)
     copy = function.clone()
+    import_function(copy, module_of(function))
     inline_calls(copy, module_of(function))
     drop_casts(copy)
     _check_blocks(copy)

@@ -1,0 +1,1 @@
+"""Import of programs in other dialects and forms: linalg, tensor, views, scf."""

@@ -1,0 +1,91 @@
+"""Programs in the forms that other tools print compute what MLIR's own lowering computes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.imported_programs import REFERENCES, Piece, pieces
+
+from loopwright.dialects.errors import SourceError
+from loopwright.runtime.program import load
+
+PIECES = {piece.name: piece for piece in pieces()}
+EXPECTED = np.load(REFERENCES)
+
+
+def check(piece: Piece, schedule: str | None) -> None:
+    arguments = piece.arguments()
+    kernel = load(piece.text)[piece.function].compile(schedule)
+    kernel(*arguments)
+    for number, argument in enumerate(arguments):
+        if isinstance(argument, np.ndarray):
+            expected = EXPECTED[f"{piece.name}/{number}"]
+            tolerance = 1e-5 if argument.dtype == np.float32 else 1e-12
+            np.testing.assert_allclose(argument, expected, rtol=tolerance, err_msg=piece.name)
+
+
+@pytest.mark.parametrize("name", [name for name in PIECES if PIECES[name].has_reference])
+@pytest.mark.parametrize("schedule", [None, "default"])
+def test_same_as_lowered(name: str, schedule: str | None) -> None:
+    check(PIECES[name], schedule)
+
+
+REFUSED = {
+    "control:index_dialect": "unknown operation 'index.constant'",
+    "control:while_on_data": "'scf.while'",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_in_one_line(name: str) -> None:
+    with pytest.raises(SourceError) as error:
+        _ = load(PIECES[name].text)[PIECES[name].function].scop
+    assert REFUSED[name] in error.value.message
+    assert error.value.location is not None
+    assert "\n" not in error.value.message
+
+
+def test_libm_calls_are_operations() -> None:
+    values = np.linspace(0.0, 2.0, 8, dtype=np.float32)
+    found = np.zeros_like(values)
+    load(PIECES["calls:libm"].text)["libm"].compile()(values, found)
+    np.testing.assert_allclose(found, np.exp(values), rtol=1e-6)
+
+
+def test_scalar_and_array_are_returned() -> None:
+    values = np.linspace(0.0, 2.0, 8, dtype=np.float32)
+    found = np.zeros_like(values)
+    first = load(PIECES["results:scalar_and_array"].text)["scalar_and_array"].compile()(
+        values, found
+    )
+    np.testing.assert_allclose(found, np.exp(values), rtol=1e-6)
+    assert first == found[0]
+
+
+def test_an_argument_that_is_returned_is_no_result() -> None:
+    values = np.ones(8, dtype=np.float32)
+    load(PIECES["results:argument_returned"].text)["argument_returned"].compile()(values)
+    np.testing.assert_allclose(values, np.e, rtol=1e-6)
+
+
+def test_flat_memory_without_rank() -> None:
+    source = np.arange(400, dtype=np.float32)
+    found = np.zeros(400, dtype=np.float32)
+    kernel = load(PIECES["views:reinterpret_unranked"].text)["reinterpret_unranked"].compile()
+    kernel(source, found, 2)
+    expected = np.where((source >= 128) & (source < 192), source, 0)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_bad_views_are_refused_at_their_place() -> None:
+    text = """
+    func.func @f(%A: memref<?x?xf32>, %x: f32) {
+      %v = memref.collapse_shape %A [[0, 1]] : memref<?x?xf32> into memref<?xf32>
+      linalg.fill ins(%x : f32) outs(%v : memref<?xf32>)
+      return
+    }
+    """
+    with pytest.raises(SourceError, match="a size that is not known") as error:
+        _ = load(text)["f"].scop
+    assert error.value.location is not None
+    assert error.value.location.line == 3
