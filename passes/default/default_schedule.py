@@ -245,8 +245,8 @@ def _best_answers(
 ) -> Schedule | None:
     """The first answers, where the answers of `COMPETING` compete with all `FALLBACKS`.
 
-    Such nests have what is estimated to be best, of the nest as it is as well, where nothing else is
-    as good; if that strategy is no fallback, where that is clearly better. None if there are no such nests.
+    Such nests have what is estimated to be best, or stay as they are where nothing is as good; if
+    that strategy is no fallback, where that is clearly better. None if there are no such nests.
     """
     if all(answer.strategy not in COMPETING for answer in chosen):
         return None
