@@ -179,7 +179,7 @@ def test_elementary_functions_take_as_long_for_a_vector_as_for_a_scalar() -> Non
     target = before.target
     lanes = target.lanes(before.scop.arrays[0].element_type)
     without = replace(target, features=target.features - {"fma", "asimd"})
-    sizes = infer_extents(before.scop, {"n": 64, "m": 512})
+    sizes = infer_extents(before.scop, {"n": 16, "m": 512})
     own, double, library = (
         estimate(
             replace(before.apply_all(parse_pipeline(steps)), target=target),
