@@ -47,6 +47,12 @@ def lanes_of(mask: SSAValue) -> tuple[bool, ...] | None:
     return tuple(lane < size for lane in range(count))
 
 
+def varying_mask(mask: SSAValue) -> SSAValue | None:
+    """A mask that may leave lanes off; None for one that leaves all of them on."""
+    active = lanes_of(mask)
+    return None if active is not None and all(active) else mask
+
+
 def column_of(
     operation: GatherOp | ScatterOp, numbering: Numbering
 ) -> tuple[tuple[Index, ...], int]:

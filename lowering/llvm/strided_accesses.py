@@ -10,7 +10,7 @@ together they write every element (`interleaved_stores`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from llvmlite import ir
@@ -182,7 +182,7 @@ def _selected(
         places = [stride * lane + column for lane in range(width)]
         sources = [next(k for k, s in enumerate(starts) if s <= p < s + width) for p in places]
         lanes = [(k, p - starts[k]) for k, p in zip(sources, places, strict=True)]
-        results.append(_select(emitter, pieces, lanes))
+        results.append(select_lanes(emitter, pieces, lanes))
     return results
 
 
@@ -192,6 +192,16 @@ def store_interleaved(
     """Stores lane k of value number n `len(values) * k + n` elements behind the pointer."""
     kind = values[0].type
     assert isinstance(kind, ir.VectorType)
+    for first, vector in interleaved_vectors(emitter, values):
+        store(emitter, vector, _behind(emitter, pointer, first, kind), alignment)
+
+
+def interleaved_vectors(
+    emitter: FunctionEmitter, values: Sequence[ir.Value]
+) -> Iterator[tuple[int, ir.Value]]:
+    """The rows whose columns are given, in vectors, each with the number of its first element."""
+    kind = values[0].type
+    assert isinstance(kind, ir.VectorType)
     count, width = len(values), kind.count
     chunks = _chunks(emitter, kind, count)
     if chunks is not None:
@@ -199,14 +209,11 @@ def store_interleaved(
             lanes = list(range(first, first + chunks.lanes))
             parts = [shuffled(emitter, value, value, lanes) for value in values]
             for number, vector in enumerate(chunks.interleave(parts)):
-                place = first * count + number * chunks.lanes
-                store(emitter, vector, _behind(emitter, pointer, place, kind), alignment)
+                yield first * count + number * chunks.lanes, vector
         return
-    for piece in range(count):
-        elements = range(piece * width, (piece + 1) * width)
-        lanes = [(element % count, element // count) for element in elements]
-        place = _behind(emitter, pointer, piece * width, kind)
-        store(emitter, _select(emitter, values, lanes), place, alignment)
+    for first in range(0, count * width, width):
+        lanes = [(element % count, element // count) for element in range(first, first + width)]
+        yield first, select_lanes(emitter, values, lanes)
 
 
 def _behind(
@@ -216,7 +223,7 @@ def _behind(
     return emitter.builder.gep(pointer, offset, source_etype=scalar_type(kind))
 
 
-def _select(
+def select_lanes(
     emitter: FunctionEmitter, vectors: Sequence[ir.Value], lanes: Sequence[tuple[int, int]]
 ) -> ir.Value:
     """A vector of which each lane is one of the lanes of several vectors: (vector, lane)."""

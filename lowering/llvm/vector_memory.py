@@ -18,8 +18,10 @@ from ...passes.estimate.access_costs import LARGEST_STRIDE
 from ...passes.polyhedral.gathers import depends_on_data
 from .bounds_checks import guard_mask, guard_offsets
 from .emitter import Emitters, FunctionEmitter, constant, type_of
-from .known_lanes import lanes_of, stride_of
+from .interleaved_stores import InterleavedStores
+from .known_lanes import lanes_of, stride_of, varying_mask
 from .leading_lanes import leading_lanes, load_leading, store_leading
+from .masked_rows import load_masked_columns, store_masked_rows
 from .memory import (
     accessed_pointer,
     affine_pointer,
@@ -247,22 +249,33 @@ def emit_gather(emitter: FunctionEmitter, op: GatherOp) -> None:
 
 
 def _emit_strided(emitter: FunctionEmitter, op: GatherOp) -> bool:
-    """A gather of elements a small stride apart, with all lanes on, as loads and shuffles."""
-    stride, active = stride_of(constant_lanes(op.index_vec)), lanes_of(op.mask)
-    if stride is None or active is None or not all(active) or emitter.module.options.check_bounds:
+    """A gather of elements a small stride apart as loads and shuffles, where that is possible."""
+    stride = stride_of(constant_lanes(op.index_vec))
+    if stride is None or emitter.module.options.check_bounds:
         return False
-    group = emitter.interleaved_loads(op)
-    if group is None and abs(stride) > LARGEST_STRIDE:
-        return False
-    kind = type_of(op.result)
+    kind, mask = type_of(op.result), varying_mask(op.mask)
     assert isinstance(kind, ir.VectorType)
+    group = emitter.interleaved_loads(op)
+    if group is None and (mask is not None or abs(stride) > LARGEST_STRIDE):
+        return False
+    if mask is not None and not _masks_loads(emitter, storage_type(kind)):
+        return False
     pointer, alignment = _pointer(emitter, op.base, op.indices), _alignment(op, kind)
     if group is None:
         emitter.values[op.result] = load_strided(emitter, pointer, kind, stride, alignment)
         return True
     back = constant(-group.columns[group.gathers.index(op)])
     first = emitter.builder.gep(pointer, [back], source_etype=scalar_type(kind))
-    vectors = load_columns(emitter, first, kind, stride, group.columns, alignment)
+    if mask is None:
+        vectors = load_columns(emitter, first, kind, stride, group.columns, alignment)
+    else:
+        active = emitter.value(mask)
+        columns = load_masked_columns(
+            emitter, first, kind, stride, group.columns, alignment, active
+        )
+        others = [emitter.value(gather.pass_thru) for gather in group.gathers]
+        pairs = zip(columns, others, strict=True)
+        vectors = [emitter.builder.select(active, column, other) for column, other in pairs]
     for gather, vector_of_column in zip(group.gathers, vectors, strict=True):
         emitter.values[gather.result] = vector_of_column
         emitter.loaded.add(gather)
@@ -311,12 +324,10 @@ def _first_elements(
 
 def emit_scatter(emitter: FunctionEmitter, op: ScatterOp) -> None:
     group = emitter.interleaved_stores(op)
-    if group is not None:
+    kind = storage_type(type_of(op.value_to_store))
+    if group is not None and (group.mask is None or _masks_stores(emitter, kind)):
         if op is group.last:
-            first = group.scatters[0]
-            pointer = _pointer(emitter, first.base, first.indices)
-            values = [emitter.value(scatter.value_to_store) for scatter in group.scatters]
-            store_interleaved(emitter, pointer, values, _alignment(op, values[0].type))
+            _store_rows(emitter, group)
         return
     rows = emitter.transposed_stores(op)
     if rows is not None:
@@ -350,6 +361,17 @@ def _store_transposed(emitter: FunctionEmitter, group: TransposedStores) -> None
                 offset = constant(group.lanes.offsets[lane])
                 place = emitter.builder.gep(pointer, [offset], source_etype=element)
                 store(emitter, row, place, alignment)
+
+
+def _store_rows(emitter: FunctionEmitter, group: InterleavedStores) -> None:
+    first = group.scatters[0]
+    pointer = _pointer(emitter, first.base, first.indices)
+    values = [emitter.value(scatter.value_to_store) for scatter in group.scatters]
+    alignment = _alignment(group.last, values[0].type)
+    if group.mask is None:
+        store_interleaved(emitter, pointer, values, alignment)
+    else:
+        store_masked_rows(emitter, pointer, values, alignment, emitter.value(group.mask))
 
 
 EMITTERS: Emitters = {

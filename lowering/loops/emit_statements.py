@@ -158,6 +158,17 @@ class StatementEmitter:
             if located is not None and located.is_contiguous and place is not None:
                 yield RowAccess(memref, place, is_store=access.kind is AccessKind.WRITE)
 
+    def gathers(self, call: Call, lanes: Lanes) -> bool:
+        """Whether lanes of an access of the call lie apart in memory."""
+        arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
+        places = (
+            _along(self._subscripts(access, arguments), lanes)
+            for access in self.statements[call.statement].accesses
+        )
+        return any(
+            place is None or (any(place.steps) and not place.is_contiguous) for place in places
+        )
+
     def _subscripts(self, access: Access, arguments: Mapping[int, Index]) -> list[Index]:
         dims = access.map.num_dims
         program = [

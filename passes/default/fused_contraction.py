@@ -15,6 +15,7 @@ from ..estimate.parallel_profitability import LEAST_CYCLES
 from ..estimate.program_statistics import ProgramStatistics, bytes_of
 from ..estimate.register_tile import waits_for_lines
 from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.vector_loops import narrowed
 from ..polyhedral.schedule_tree import (
     Leaf,
     Loop,
@@ -108,8 +109,9 @@ class _Plan(BlockSteps):
         self.found = found
         self.statistics = statistics
         self.context = context
-        self.lanes = schedule.target.lanes(found.streamed.array.element_type)
         extents = found.extents
+        lanes = schedule.target.lanes(found.streamed.array.element_type)
+        self.lanes = narrowed(lanes, extents[found.vector])
         vectors = ceil(extents[found.vector] / self.lanes)
         self.tile = tile_of(found, vectors, context, schedule.target)
         cycles = prod(extents.values()) / self.lanes / schedule.target.multiply_adds_per_cycle

@@ -65,8 +65,8 @@ STRATEGIES: tuple[Strategy, ...] = (
 )
 
 FALLBACKS: tuple[Strategy, ...] = (
-    vectorise_and_parallelise,
     unrolled_short_loops,
+    vectorise_and_parallelise,
     outermost_parallel,
     parallel_strips,
 )

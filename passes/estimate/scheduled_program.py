@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import ceil, prod
 
 from ...support.cached_property import cached_property
 from ..machine.machine import Machine
@@ -55,13 +55,17 @@ class ScheduledProgram:
         return self.statistics.statements[name]
 
     def threads(self, statement: StatementStatistics, loops: Sequence[Loop]) -> float:
-        """How many threads share the iterations of the parallel loops around a statement."""
+        """How many threads work at a time on the parallel loops around a statement, on average.
+
+        Two threads run three iterations in the time of two: one and a half work.
+        """
         parallel = [
             trips
             for loop, trips in zip(loops, statement.trips(loops), strict=True)
             if loop.parallel
         ]
-        return min(self.context.threads, prod(parallel)) if parallel else 1.0
+        iterations = prod(parallel)
+        return iterations / ceil(iterations / self.context.threads) if iterations > 1 else 1.0
 
     def forks(self, loop: Loop, outer: tuple[Loop, ...]) -> float:
         """How often a parallel loop starts its threads."""
