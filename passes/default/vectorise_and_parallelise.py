@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import FixedBitwidthType
 
 from ..estimate.elementary_functions import INTERLEAVED, elementary_cycles
 from ..estimate.local_extents import stored_statistics
-from ..estimate.operation_costs import accumulates_in_lanes
+from ..estimate.operation_costs import accumulates_in_lanes, is_called_by_lane
 from ..estimate.program_statistics import ProgramStatistics, StatementStatistics
 from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.vector_loops import narrowed
@@ -51,9 +51,14 @@ def innermost_vector_loop(schedule: Schedule, name: str, statistics: ProgramStat
     """The best loop around a statement as its vector loop, innermost; shared nests stay.
 
     Elementary functions, whose instructions wait for each other, get vectors of two registers.
+    Where each lane calls the C library, there is nothing to gain.
     """
     outer = loops_around(schedule.tree, name)
     if not outer or outer[-1].vector is not None:
+        return schedule
+    target, may_reassociate = schedule.target, schedule.reassociate
+    body = statistics.statements[name].statement.body
+    if any(is_called_by_lane(op, target, reassociate=may_reassociate) for op in body):
         return schedule
     shared = chain(outer[0])
     band = shared if len(shared) == len(outer) else outer[-1:]
