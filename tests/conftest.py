@@ -14,6 +14,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from loopwright.passes.machine.target import Target
+
 PHASES = (Phase.explicit, Phase.generate)
 CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
 
@@ -27,6 +29,13 @@ settings.register_profile(
     suppress_health_check=CHECKS,
 )
 settings.load_profile("quick")
+
+
+@pytest.fixture
+def zen3(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine is a Zen 3, for tests that say which schedule is chosen."""
+    host = Target.named("zen3")
+    monkeypatch.setattr("loopwright.passes.machine.target._host", lambda: host)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -194,7 +194,8 @@ def check_random(seed: int) -> None:
             raise
 
 
-@pytest.mark.parametrize("seed", range(5))
+# Of 16, lanes of a vector have an inner loop that begins elsewhere in each.
+@pytest.mark.parametrize("seed", [*range(5), 16])
 def test_no_fault_in_random_code_is_proved(seed: int) -> None:
     check_random(seed)
 

@@ -165,6 +165,7 @@ def test_cousins_have_the_same_kind_of_schedule_and_results(name: str) -> None:
         np.testing.assert_allclose(found[-1], expected[-1], rtol=digits, atol=10 * digits)
 
 
+@pytest.mark.usefixtures("zen3")
 @pytest.mark.parametrize(
     ("x", "k", "stride"), [(1, 3, 2), (4, 4, 2), (5, 3, 2), (6, 3, 1), (8, 4, 2), (33, 3, 2)]
 )

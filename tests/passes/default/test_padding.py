@@ -146,6 +146,7 @@ CONVOLUTIONS = (
 )
 
 
+@pytest.mark.usefixtures("zen3")
 @pytest.mark.parametrize("case", CONVOLUTIONS, ids=str)
 def test_conditions_are_known_in_register_tiles(case: Padded) -> None:
     sizes = case.sizes(19, (7, 23 * case.stride), 6, (3, 3))

@@ -163,6 +163,7 @@ def results(text: str, schedule: str) -> bool:
     return np.array_equal(outputs[0], outputs[1])
 
 
+@pytest.mark.usefixtures("zen3")
 @pytest.mark.parametrize(
     "name", ["plain", "bytes", "backwards", "rows backwards", "batched", "blocks"]
 )

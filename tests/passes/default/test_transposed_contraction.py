@@ -57,6 +57,7 @@ def data(
     return image, weights, result
 
 
+@pytest.mark.usefixtures("zen3")
 @pytest.mark.parametrize(
     ("stride", "element", "order", "extents"),
     [

@@ -18,6 +18,7 @@ def choose(kernel: str, size: str, threads: int) -> Schedule | None:
     return wavefronts(original, original.tree, SchedulingContext(sizes, threads))
 
 
+@pytest.mark.usefixtures("zen3")
 def test_rna_folding() -> None:
     chosen = choose("nussinov", "LARGE", 2)
     assert str(chosen) == (
