@@ -226,9 +226,11 @@ def _is_contiguous(offsets: SSAValue) -> bool:
 
 def emit_gather(emitter: FunctionEmitter, op: GatherOp) -> None:
     if op in emitter.loaded:
+        _pass_through(emitter, op)
         return
     emitter.loaded.add(op)
     if _emit_strided(emitter, op):
+        _pass_through(emitter, op)
         return
     group = emitter.transposed_loads(op)
     if group is not None:
@@ -270,16 +272,21 @@ def _emit_strided(emitter: FunctionEmitter, op: GatherOp) -> bool:
         vectors = load_columns(emitter, first, kind, stride, group.columns, alignment)
     else:
         active = emitter.value(mask)
-        columns = load_masked_columns(
+        vectors = load_masked_columns(
             emitter, first, kind, stride, group.columns, alignment, active
         )
-        others = [emitter.value(gather.pass_thru) for gather in group.gathers]
-        pairs = zip(columns, others, strict=True)
-        vectors = [emitter.builder.select(active, column, other) for column, other in pairs]
     for gather, vector_of_column in zip(group.gathers, vectors, strict=True):
         emitter.values[gather.result] = vector_of_column
         emitter.loaded.add(gather)
     return True
+
+
+def _pass_through(emitter: FunctionEmitter, op: GatherOp) -> None:
+    """Of a gather that was loaded with others, what lanes get that are off: it may be known now."""
+    group = emitter.interleaved_loads(op)
+    if group is not None and group.mask is not None:
+        active, loaded, otherwise = emitter.all_values((group.mask, op.result, op.pass_thru))
+        emitter.values[op.result] = emitter.builder.select(active, loaded, otherwise)
 
 
 def _emit_transposed(emitter: FunctionEmitter, op: GatherOp, group: TransposedLoads) -> None:

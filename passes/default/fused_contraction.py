@@ -111,7 +111,9 @@ class _Plan(BlockSteps):
         self.context = context
         extents = found.extents
         lanes = schedule.target.lanes(found.streamed.array.element_type)
-        self.lanes = narrowed(lanes, extents[found.vector])
+        # Where the rows fill vectors, lanes along them are better than shorter ones along columns.
+        is_small = extents[found.rows] < lanes
+        self.lanes = narrowed(lanes, extents[found.vector]) if is_small else lanes
         vectors = ceil(extents[found.vector] / self.lanes)
         self.tile = tile_of(found, vectors, context, schedule.target)
         cycles = prod(extents.values()) / self.lanes / schedule.target.multiply_adds_per_cycle

@@ -14,6 +14,9 @@ from .local_extents import stored_statistics
 from .program_statistics import ProgramStatistics, StatementStatistics
 from .scheduling_context import SchedulingContext
 
+MANY = 16
+"""Iterations for each thread of which one more or less for a thread does not count."""
+
 
 @dataclass(frozen=True, eq=False)
 class ScheduledProgram:
@@ -64,8 +67,10 @@ class ScheduledProgram:
             for loop, trips in zip(loops, statement.trips(loops), strict=True)
             if loop.parallel
         ]
-        iterations = prod(parallel)
-        return iterations / ceil(iterations / self.context.threads) if iterations > 1 else 1.0
+        iterations, threads = float(prod(parallel)), self.context.threads
+        if iterations >= MANY * threads or not iterations.is_integer():
+            return min(threads, iterations)  # Of loops whose range varies, the average is known.
+        return iterations / ceil(iterations / threads) if parallel else 1.0
 
     def forks(self, loop: Loop, outer: tuple[Loop, ...]) -> float:
         """How often a parallel loop starts its threads."""
