@@ -30,10 +30,19 @@ def lower(text: str) -> str:
     text = re.sub(r"ml_program.*", "", text)
     text = _COPY.sub(r"linalg.copy ins(\1 : \3) outs(\2 : \4)", text)
     if re.search(r" = tensor\.|-> tensor|= bufferization", text):
+        # Arguments are values: what the caller passes stays.
+        text = re.sub(
+            r"func\.func @.*",
+            lambda head: re.sub(
+                r"(%\w+: tensor<[^>]*>)", r"\1 {bufferization.writable = false}", head[0]
+            ),
+            text,
+        )
         text = _run(
             text,
             "mlir-opt-22",
-            "--one-shot-bufferize=bufferize-function-boundaries "
+            "--convert-elementwise-to-linalg",
+            "--one-shot-bufferize=bufferize-function-boundaries allow-return-allocs-from-loops "
             "function-boundary-type-conversion=identity-layout-map",
             "--buffer-results-to-out-params=modify-public-functions",
         )

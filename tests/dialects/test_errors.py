@@ -260,12 +260,12 @@ MISTAKES = {
         ],
     ),
     "no short syntax": (
-        "  scf.parallel (%i) = (%n) to (%n) step (%n) { }",
+        "  memref.dma_wait %A[%n], %n : memref<?xf64>",
         [
-            "3: error: 'scf.parallel' has no short syntax here",
-            "  scf.parallel (%i) = (%n) to (%n) step (%n) { }",
+            "3: error: 'memref.dma_wait' has no short syntax here",
+            "  memref.dma_wait %A[%n], %n : memref<?xf64>",
             "  ^",
-            'hint: write it as "scf.parallel"(...) : (...)',
+            'hint: write it as "memref.dma_wait"(...) : (...)',
         ],
     ),
 }

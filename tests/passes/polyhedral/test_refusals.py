@@ -161,15 +161,16 @@ def test_strided_memrefs_are_refused() -> None:
         scop_of(text)
 
 
-def test_returned_memrefs_are_refused() -> None:
+def test_returned_memrefs_are_arguments() -> None:
     text = """
     func.func @f(%x: f64) -> memref<4xf64> {
       %A = memref.alloc() : memref<4xf64>
       return %A : memref<4xf64>
     }
     """
-    with pytest.raises(SourceError, match="a memref is returned"):
-        scop_of(text)
+    scop = scop_of(text)
+    assert [array.argument for array in scop.arrays] == [1]
+    assert not scop.func.function_type.outputs.data
 
 
 def test_branches_between_blocks_are_refused() -> None:

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Operation
 from .....dialects.errors import SourceError
 from ..inlining import inline_calls
 from .atomics import expand_atomic
+from .bufferise import bufferise
 from .copies import expand_copy
 from .globals import globals_of, localise_globals
 from .layouts import drop_layouts, rank_arguments
@@ -128,6 +129,7 @@ def import_function(function: func.FuncOp, module: ModuleOp | None) -> None:
     inline_calls(function, module)
     replace_library_calls(function, module)
     rank_arguments(function)
+    bufferise(function)
     localise_globals(function, globals_of(module))
     for operation in list(function.walk()):
         if (expand := _STRUCTURES.get(operation.name)) is not None:

@@ -28,6 +28,7 @@ def results_to_arguments(function: func.FuncOp) -> None:
     kept_attributes: list[DictionaryAttr] = []
     given = function.res_attrs
     added = 0
+    taken: dict[SSAValue, SSAValue] = {}
     for number, value in enumerate(list(end.operands)):
         kind = value.type
         if not isa(kind, MemRefType):
@@ -42,10 +43,13 @@ def results_to_arguments(function: func.FuncOp) -> None:
         argument.name_hint = value.name_hint or "result"
         added += 1
         owner = value.owner
-        if isinstance(owner, memref.AllocOp) and owner.parent is block and argument.type == kind:
+        if value in taken:
+            copy_elements(end, taken[value], argument)
+        elif isinstance(owner, memref.AllocOp) and owner.parent is block and argument.type == kind:
             for use in list(value.uses):
                 if isinstance(use.operation, memref.DeallocOp):
                     erase(use.operation)
+            taken[value] = argument
             value.replace_all_uses_with(argument)
             erase(owner)
         else:

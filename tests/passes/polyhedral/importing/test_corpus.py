@@ -33,6 +33,8 @@ def test_same_as_lowered(name: str, schedule: str | None) -> None:
 REFUSED = {
     "control:index_dialect": "unknown operation 'index.constant'",
     "control:while_on_data": "'scf.while'",
+    "tensors:forall": "unknown operation 'tensor.parallel_insert_slice'",
+    "tensors:generate": "unknown operation 'tensor.generate'",
 }
 
 
@@ -89,3 +91,13 @@ def test_bad_views_are_refused_at_their_place() -> None:
         _ = load(text)["f"].scop
     assert error.value.location is not None
     assert error.value.location.line == 3
+
+
+@pytest.mark.parametrize("schedule", [None, "default"])
+def test_tensors_that_change_places(schedule: str | None) -> None:
+    one, other = np.arange(8, dtype=np.float32), np.arange(8, dtype=np.float32) + 10
+    results = np.zeros_like(one), np.zeros_like(one)
+    kernel = load(PIECES["hazards:swapped_in_a_loop"].text)["swapped_in_a_loop"].compile(schedule)
+    kernel(one, other, *results)
+    np.testing.assert_array_equal(results[0], other)
+    np.testing.assert_array_equal(results[1], one)
