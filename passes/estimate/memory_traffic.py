@@ -38,6 +38,7 @@ class MemoryTraffic:
             traffic = self._into(nest, (), machine.capacity(level))
             if level == max(machine.bandwidths):
                 if self._stays_in_caches:
+                    yield 0.0
                     continue
                 traffic += self._write_allocated(nest)
                 faster = min(1, log(streams, machine.streams))
