@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from typing import TypeGuard, TypeVar, cast
 
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import (
@@ -27,6 +29,24 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
+
+
+def is_vector(kind: Attribute) -> TypeGuard[VectorType[Attribute]]:
+    """Whether a type is a vector; xDSL's `isa` takes a hundred times longer to say so."""
+    return isinstance(kind, VectorType)
+
+
+_Element = TypeVar("_Element", bound=Attribute)
+
+
+def vector_of(element: _Element, width: int) -> VectorType[_Element]:
+    """The type of vectors of so many elements, made and verified once."""
+    return cast(VectorType[_Element], _vector_of(element, width))
+
+
+@cache
+def _vector_of(element: Attribute, width: int) -> VectorType[Attribute]:
+    return VectorType(element, [width])
 
 
 @irdl_op_definition

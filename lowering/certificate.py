@@ -56,6 +56,8 @@ def certificate(schedule: Schedule) -> dict[str, object]:
     program = schedule.program
     lines = str(program.func).splitlines()
     try:
+        if program.opaque_statements:
+            raise NotKnownError("parts of the program are not affine")
         if program.returns:
             raise NotKnownError("the function has results")
         if validator.verdict is not None and validator.verdict.reason is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Mapping
 
 import islpy as isl
 from xdsl.dialects import arith, func, memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, ModuleOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ..dialects import affine
@@ -138,12 +138,21 @@ def _generate(
         prefetch_and_bypass(function, schedule.target)
         narrow_arithmetic(function)
     drop_needless_marks(function)
+    if scop.opaque_statements:
+        _add_opaque_regions(scop, function)
     if history is None:
         return function, None
     values = {**parameters, **known}
     marks = tuple(emitter.vectors), tuple(emitter.independent)
     steps = tuple(history.rewritings)
     return function, Generated(scop, nest, placements, values, context, *marks, steps)
+
+
+def _add_opaque_regions(scop: Scop, function: func.FuncOp) -> None:
+    """Puts a function into a module with the outlined functions that it calls."""
+    module = scop.func.parent_op()
+    assert isinstance(module, ModuleOp)
+    ModuleOp([function, *(op.clone() for op in module.ops if op is not scop.func)])
 
 
 def _asked_loops(schedule: Schedule) -> set[str]:

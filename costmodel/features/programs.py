@@ -10,6 +10,7 @@ from ...passes.estimate.program_statistics import ProgramStatistics
 from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.polyhedral.scop import Scop, Statement
 from ...passes.schedules.schedule import Schedule, dependences_of
+from ..learning.examples import Unsupported
 from .domains import Domains
 from .local_arrays import Kept, local_arrays
 from .nests import Nests
@@ -29,6 +30,9 @@ class ProgramProfile:
 
 def profile_program(schedule: Schedule, context: SchedulingContext) -> ProgramProfile:
     """What is known of a schedule's statements without their loops, found out once."""
+    if schedule.program.opaque_statements:
+        names = ", ".join(schedule.program.opaque_statements)
+        raise Unsupported(f"what {names} does is not affine")
     memory = schedule.scop.memory
     profiles = cast(
         "dict[tuple[object, ...], ProgramProfile]", memory.setdefault("cost profiles", {})

@@ -267,6 +267,14 @@ class Expressions:
         text = f"affine.load %{array.name}[{subscripts}] : {array.elements.mlir}"
         return Scalar(self.emitter.operation(text, node), array.elements.element)
 
+    def scattered(self, node: Subscript) -> str | None:
+        """The element as an operand of a store, where its subscripts depend on data."""
+        node = self.aliases.resolved(node)
+        base, written = subscripts_of(node)
+        if not isinstance(base, Name) or not self.gathers.is_gather(base.symbol, written):
+            return None
+        return self.gathers.place(base.symbol, written)
+
     def access(self, node: Subscript) -> tuple[Array, str]:
         """An element: its array and the text of the subscripts; raises SourceError."""
         node = self.aliases.resolved(node)

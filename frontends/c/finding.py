@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 
 from ...dialects.errors import SourceError
@@ -26,10 +26,14 @@ from .tree import (
 
 @dataclass(frozen=True)
 class Found:
-    """The regions of a file, and the error for each loop that is in none."""
+    """The regions of a file, and the error for each loop that is in none.
+
+    Those in `opaque` have parts that are not affine, and no affine nest inside.
+    """
 
     regions: list[Region]
     left_out: list[SourceError]
+    opaque: set[Region] = field(default_factory=set[Region])
 
 
 def find_regions(functions: Sequence[Function]) -> Found:
@@ -51,10 +55,18 @@ def _search(function: Function, block: Block, around: tuple[Statement, ...], fou
             continue
         error = _refusal(function, [statement], around)
         if error is not None:
-            if isinstance(statement, For):
-                found.left_out.append(error)
+            known, place = len(found.regions), len(found.left_out)
             for inner in blocks_of(statement):
                 _search(function, inner, (*around, statement), found)
+            inside = found.regions[known:]
+            if set(inside) <= found.opaque and _is_region(function, statement, around):
+                # No affine nest is inside of it.
+                whole = _region(function, [statement], around)
+                found.regions[known:] = [whole]
+                found.opaque.add(whole)
+                del found.left_out[place:]
+            elif isinstance(statement, For):
+                found.left_out.insert(place, error)
             begin = position
             continue
         run = [statement]
@@ -99,12 +111,23 @@ def _region(
 def _refusal(
     function: Function, statements: list[Statement], around: tuple[Statement, ...]
 ) -> SourceError | None:
-    """Why statements are no region; None where they are one."""
+    """Why statements are no affine region; None where they are one."""
     try:
-        translate(_region(function, statements, around))
+        translation = translate(_region(function, statements, around))
     except SourceError as error:
         return error
-    return None
+    if translation.is_affine:
+        return None
+    return SourceError("parts of this are not affine", statements[0].place)
+
+
+def _is_region(function: Function, statement: Statement, around: tuple[Statement, ...]) -> bool:
+    """Whether a statement can be a region with parts that are not affine."""
+    try:
+        translate(_region(function, [statement], around))
+    except SourceError:
+        return False
+    return True
 
 
 def _leads(statement: Statement, run: list[Statement]) -> bool:

@@ -8,8 +8,8 @@ from ...dialects.errors import SourceError
 from ..text.guards import Guards
 from .c_types import IntegerType
 from .evaluator import Evaluator
-from .tree import Expression, Name, Piece, Subscript, Symbol, walk
-from .values import Array, Linear, Scalar, index_of
+from .tree import Binary, Expression, Name, Piece, Subscript, Symbol, walk
+from .values import Array, Constant, Linear, Scalar, index_of
 
 
 class Gathers:
@@ -20,22 +20,54 @@ class Gathers:
         self.emitter = expressions.emitter
         self.arrays = arrays
         self.guards: Guards[Piece] = Guards(expressions.emitter)
+        self.has_products = False
 
     def element(self, node: Subscript, symbol: Symbol, written: Sequence[Expression]) -> str | None:
         """The element of an array at what is `written`; None where that does not depend on data."""
+        if not self.is_gather(symbol, written):
+            return None
+        self.emitter.require_operations(node, f"an element of '{symbol.name}' is data")
+        return self.emitter.operation(f"memref.load {self.place(symbol, written)}", node)
+
+    def is_gather(self, symbol: Symbol, written: Sequence[Expression]) -> bool:
+        """Whether a subscript of an element of an array depends on data."""
         array = self.arrays.get(symbol)
         if array is None or len(written) != array.elements.rank:
-            return None
-        if not any(self._is_data(each) for each in written):
-            return None
-        self.emitter.require_operations(
-            node,
-            f"an element of '{symbol.name}' is data",
-            "bounds, and subscripts of what is written, may not depend on data",
+            return False
+        if any(self._is_data(each) for each in written):
+            return True
+        is_opaque = any(self._is_product(each) for each in written)
+        self.has_products |= is_opaque
+        return is_opaque
+
+    def _is_product(self, node: Expression) -> bool:
+        """Whether it multiplies loop variables, or has a remainder by what is no constant.
+
+        What else is not affine has a remedy that the message tells.
+        """
+        for each in walk(node):
+            if not isinstance(each, Binary):
+                continue
+            if each.operator == "*" and all(map(self._varies, (each.left, each.right))):
+                return True
+            if each.operator == "%" and not isinstance(
+                self.expressions.static(each.right), Constant
+            ):
+                return True
+        return False
+
+    def _varies(self, node: Expression) -> bool:
+        """Whether an integer changes with a loop."""
+        found = self.expressions.static(node)
+        return isinstance(found, Linear) and any(
+            not name.symbol for part in found.index.parts for name in part.names()
         )
-        subscripts = ", ".join(self._index(each) for each in written)
-        text = f"memref.load %{array.name}[{subscripts}] : {array.elements.mlir}"
-        return self.emitter.operation(text, node)
+
+    def place(self, symbol: Symbol, written: Sequence[Expression]) -> str:
+        """The element as an operand of a load or store; raises SourceError."""
+        array = self.arrays[symbol]
+        subscripts = ", ".join(self.index(each) for each in written)
+        return f"%{array.name}[{subscripts}] : {array.elements.mlir}"
 
     def _is_data(self, node: Expression) -> bool:
         if self.expressions.static(node) is not None:
@@ -48,7 +80,8 @@ class Gathers:
             return True
         return isinstance(node, Name) and self.expressions.static(node) is None
 
-    def _index(self, node: Expression) -> str:
+    def index(self, node: Expression) -> str:
+        """An integer as a value of type index; raises SourceError."""
         value = self.expressions.value(node)
         index = index_of(value)
         if index is not None and index.affine is not None:

@@ -52,7 +52,7 @@ class Loops:
         kind = symbol.type
         assert isinstance(kind, IntegerType)
         step = self._step(loop.step, symbol)
-        first = self._first(loop)
+        first = self.first(loop)
         lower = self.expressions.index(first, "the first value of a loop")
         limits = self._limits(loop.test, symbol, step, lower)
         low = [lower]
@@ -149,7 +149,48 @@ class Loops:
                 "use an int or a long",
             )
 
-    def _first(self, loop: For) -> Expression:
+    def simple(self, loop: For, symbol: Symbol) -> tuple[int, str, Expression]:
+        """The step, `<` or `<=`, and the bound of a loop that counts up; raises SourceError."""
+        step = self._step(loop.step, symbol)
+        node = _bare(loop.test)
+        if not isinstance(node, Binary) or node.operator not in SWAPPED:
+            raise self._no_test(node, symbol)
+        operator, left, right = node.operator, node.left, node.right
+        if not _is_name(_unconverted(left), symbol):
+            operator, left, right = SWAPPED[operator], right, left
+        if not _is_name(_unconverted(left), symbol) or _mentions(right, symbol):
+            raise self._no_test(node, symbol)
+        source, target = symbol.type, left.type
+        if (
+            not isinstance(source, IntegerType)
+            or not isinstance(target, IntegerType)
+            or target.width < source.width
+            or source.signed != target.signed
+        ):
+            raise SourceError(
+                f"the loop compares '{symbol.name}' as '{target}', which may not have its value",
+                left.place,
+                f"compare in the type of '{symbol.name}'",
+            )
+        if operator not in ("<", "<="):
+            raise SourceError(
+                "a loop with bounds that depend on data counts up to its bound", node.place
+            )
+        return step, operator, right
+
+    def ends(self, test: Expression, symbol: Symbol) -> list[Expression]:
+        """What a condition compares the loop variable with."""
+        test = _bare(test)
+        if not isinstance(test, Binary):
+            return []
+        if test.operator == "&&":
+            return [*self.ends(test.left, symbol), *self.ends(test.right, symbol)]
+        if test.operator not in SWAPPED:
+            return []
+        return [each for each in (test.left, test.right) if not _mentions(each, symbol)]
+
+    def first(self, loop: For) -> Expression:
+        """The first value of the loop variable; raises SourceError."""
         if isinstance(loop.first, Declare):
             if loop.first.value is None:
                 raise SourceError("the loop variable has no first value", loop.place, SHAPE)

@@ -44,6 +44,8 @@ def optimised_loops(function: Function, options: Options, name: str) -> func.Fun
     Raises SourceError and others.
     """
     scop = function.scop
+    if scop.opaque_statements:
+        raise SourceError("parts of the region are not affine")
     given = {s.name: n for s in scop.sizes for k, n in (options.sizes or {}).items() if k == s.name}
     schedule: Schedule | None
     if options.schedule is None:

@@ -17,10 +17,10 @@ from .tree import (
     If,
     Refused,
     Statement,
+    While,
 )
 
 _REASONS: dict[str, tuple[str, str | None]] = {
-    "WHILE_STMT": ("'while' loops are not supported", "write `for (i = 0; i < n; i++)`"),
     "DO_STMT": ("'do' loops are not supported", "write `for (i = 0; i < n; i++)`"),
     "BREAK_STMT": ("'break' is not supported", "put the condition into the bound of the loop"),
     "CONTINUE_STMT": (REASON, HINT),
@@ -97,6 +97,9 @@ class Reader:
             return [self._declaration(each, start, end) for each in inner]
         if name == "FOR_STMT":
             return [self._loop(cursor, inner)]
+        if name == "WHILE_STMT" and len(inner) == 2:
+            body = without_continue(self._block(inner[1]))
+            return [While(place, start, end, self.expressions.read(inner[0]), body)]
         if name == "IF_STMT" and len(inner) in (2, 3):
             one, other = self._block(inner[1]), self._block((*inner, None)[2], cursor)
             return [If(place, start, end, self.expressions.read(inner[0]), one, other)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ...dialects.errors import SourceError
 from ...dialects.locations import Location
 from .clang_library import CSource
-from .tree import Block, For, Function, Refused, Statement, blocks_of, expressions_of
+from .tree import Block, For, Function, Refused, Statement, While, blocks_of, expressions_of
 
 _PRAGMA = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b", re.ASCII)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
@@ -122,7 +122,7 @@ def _behind(block: Block, region: Block) -> Iterator[Statement]:
         if region.end <= statement.start:
             yield statement
         elif statement.start < region.start and region.end < statement.end:
-            repeats = isinstance(statement, For | Refused)
+            repeats = isinstance(statement, For | While | Refused)
             if repeats:  # all of it may run again
                 yield _without(statement, region)
             for inner in blocks_of(statement):

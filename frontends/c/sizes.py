@@ -16,6 +16,7 @@ from .tree import (
     Statement,
     Subscript,
     Symbol,
+    While,
     all_expressions,
     all_statements,
     expressions_of,
@@ -51,7 +52,7 @@ def _positions(statements: Sequence[Statement]) -> Iterator[Expression]:
         elif isinstance(expression, Conditional):
             yield expression.test
     for statement in all_statements(statements):
-        if isinstance(statement, For | If):
+        if isinstance(statement, For | If | While):
             yield from expressions_of(statement)
         elif isinstance(statement, Declare):
             yield from statement.symbol.extents

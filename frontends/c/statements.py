@@ -22,6 +22,7 @@ from .local_arrays import LocalArrays
 from .loops import Bounds, Loops
 from .names import Names
 from .numbers import number_type
+from .opaque import Opaque
 from .tree import (
     Assignment,
     Block,
@@ -37,7 +38,9 @@ from .tree import (
     Refused,
     Statement,
     Subscript,
+    Symbol,
     Unsupported,
+    While,
 )
 from .values import Constant, Linear, Scalar, Value
 from .variables import Variable
@@ -51,6 +54,7 @@ class Statements:
         self.emitter: Emitter[Piece] = expressions.emitter
         self.names = names
         self.loops = Loops(expressions)
+        self.opaque = Opaque(expressions, self.loops)
         self.arrays = LocalArrays(expressions, names)
         self._blocks: dict[Block, tuple[TextBlock[Piece], int]] = {}
         self._cells: dict[Block, list[Variable]] = {}
@@ -77,6 +81,8 @@ class Statements:
             raise SourceError(node.reason, node.place, node.hint)
         if isinstance(node, For):
             self._loop(node)
+        elif isinstance(node, While):
+            self._while(node)
         elif isinstance(node, If):
             self._branch(
                 self.expressions.conditions.condition(node.test), node.one, node.other, node
@@ -104,6 +110,9 @@ class Statements:
                 f"'{symbol.name}' is the variable of an outer loop", node.first.place, "rename it"
             )
         name = self.names.take(symbol.name)
+        if self.opaque.has_data_bounds(node, symbol):
+            self._data_loop(node, symbol, name)
+            return
         bounds = self.loops.bounds(node, name)
         kind = symbol.type
         assert isinstance(kind, IntegerType)
@@ -120,6 +129,38 @@ class Statements:
         step = f" step {bounds.step}" if bounds.step != 1 else ""
         lower, upper = bound_text(bounds.lower, "max"), bound_text(bounds.upper, "min")
         self.emitter.nest(f"affine.for %{name} = {lower} to {upper}{step}", block, node)
+
+    def _data_loop(self, node: For, symbol: Symbol, name: str) -> None:
+        kind = symbol.type
+        assert isinstance(kind, IntegerType)
+        head = self.opaque.head(node, symbol, name)
+        self.expressions.left_loops.discard(symbol)
+        with self.emitter.block() as block:
+            number = self.emitter.operation(
+                f"arith.index_cast %{name} : index to {kind.mlir}", node
+            )
+            self.expressions.names[symbol] = Scalar(number, kind)
+            self.block(node.body)
+        del self.expressions.names[symbol]
+        self.expressions.left_loops.add(symbol)
+        self.names.release(name)
+        self.emitter.nest(head, block, node)
+
+    def _while(self, node: While) -> None:
+        condition = self.expressions.conditions.condition(node.test)
+        with self.emitter.block() as before:
+            if isinstance(condition, Fixed):
+                truth = self.emitter.constant(str(condition.value).lower(), "i1")
+            elif is_affine(condition) or not tests_data(condition):
+                truth = self._mixed(condition, node)
+            else:
+                truth = self.expressions.conditions.truth(condition, node.test)
+            self.emitter.line(f"scf.condition({truth})", node)
+        with self.emitter.block() as after:
+            self.block(node.body)
+            self.emitter.line("scf.yield", node)
+        self.emitter.nest("scf.while () : () -> ()", before, node, "} do {")
+        self.emitter.blocks[-1].lines += [*after.indented(), ("}", node)]
 
     # Conditions
 
@@ -166,6 +207,9 @@ class Statements:
             if is_affine(condition)
             else conditions.truth(condition, node.test)
         )
+        if self.opaque.is_needed([*one.statements, *other.statements]):
+            self._kept_branch(truth, one, other, node)
+            return
         for block, negated in ((one, False), (other, True)):
             if not block.statements:
                 continue
@@ -178,7 +222,19 @@ class Statements:
                 self.block(block)
             self._guards.pop()
 
-    def _mixed(self, condition: Condition, node: If) -> str:
+    def _kept_branch(self, truth: str, one: Block, other: Block, node: If) -> None:
+        """What must not run where the condition does not hold stays in a branch."""
+        with self.emitter.block() as first:
+            self.block(one)
+        with self.emitter.block() as second:
+            self.block(other)
+        if not second.lines and not second.allocations:
+            self.emitter.nest(f"scf.if {truth}", first, node)
+            return
+        self.emitter.nest(f"scf.if {truth}", first, node, "} else {")
+        self.emitter.blocks[-1].lines += [*second.indented(), ("}", node)]
+
+    def _mixed(self, condition: Condition, node: If | While) -> str:
         """The truth value of a condition on both data and loop variables."""
         value = self.expressions.choices.choose(
             condition, lambda: Constant(1, BOOL), lambda: Constant(0, BOOL), BOOL, node.test
@@ -218,6 +274,11 @@ class Statements:
             value = self.expressions.value(node.value)
         value = self.expressions.arithmetic.convert(value, kind, node)
         if isinstance(target, Subscript):
+            place = self.expressions.scattered(target)
+            if place is not None:
+                stored = self.expressions.arithmetic.scalar(value, node).name
+                self.emitter.line(f"memref.store {stored}, {place}", node)
+                return value
             array, subscripts = self.expressions.access(target)
             self._store(array.name, subscripts, array.elements.mlir, value, node)
         elif isinstance(target, Name):

@@ -54,7 +54,8 @@ class Translation:
     """A region as text; `nodes` has the piece of C for each line of it.
 
     `assumptions` are expressions over the sizes that must not be negative: C means something else
-    where they are. `ended_loops` are loop variables that are read behind the region;
+    where they are. With `has_products`, subscripts are not affine in
+    loop variables. `ended_loops` are loop variables that are read behind the region;
     `conditional_stores` are of memory that C writes under a condition on data only,
     `uncertain_reads` are variables behind pointers that C may not follow.
     """
@@ -67,6 +68,13 @@ class Translation:
     ended_loops: tuple[Symbol, ...] = ()
     conditional_stores: tuple[tuple[Symbol, Piece], ...] = ()
     uncertain_reads: tuple[Symbol, ...] = ()
+    has_products: bool = False
+
+    @property
+    def is_affine(self) -> bool:
+        """Whether the text has no loops over data, no stores at such subscripts, no products."""
+        marks = ("scf.", "memref.store")
+        return not self.has_products and not any(mark in self.text for mark in marks)
 
 
 def translate(region: Region) -> Translation:
@@ -132,7 +140,15 @@ def translate(region: Region) -> Translation:
     symbols = [each.symbol for each in parameters]
     uncertain = tuple(uncertain_reads(symbols, body.statements))
     return Translation(
-        region, text, nodes, tuple(parameters), assumptions, ended, stored, uncertain
+        region,
+        text,
+        nodes,
+        tuple(parameters),
+        assumptions,
+        ended,
+        stored,
+        uncertain,
+        expressions.gathers.has_products,
     )
 
 

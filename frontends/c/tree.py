@@ -203,6 +203,16 @@ class For(Piece):
 
 
 @dataclass(eq=False)
+class While(Piece):
+    """`while (test) body`."""
+
+    start: int
+    end: int
+    test: Expression
+    body: Block
+
+
+@dataclass(eq=False)
 class If(Piece):
     """`if (test) one else other`."""
 
@@ -230,7 +240,7 @@ class Refused(Piece):
     leaves: bool = False
 
 
-Statement: TypeAlias = Evaluate | Declare | Block | For | If | Refused
+Statement: TypeAlias = Evaluate | Declare | Block | For | While | If | Refused
 
 
 @dataclass(eq=False)
@@ -273,7 +283,7 @@ def walk(expression: Expression) -> Iterator[Expression]:
 
 def blocks_of(statement: Statement) -> tuple[Block, ...]:
     """The blocks inside of a statement."""
-    if isinstance(statement, For):
+    if isinstance(statement, For | While):
         return (statement.body,)
     if isinstance(statement, If):
         return tuple(each for each in (statement.one, statement.other) if each.statements)
@@ -290,7 +300,7 @@ def expressions_of(statement: Statement) -> tuple[Expression, ...]:
         return (*statement.symbol.extents, *(() if statement.value is None else (statement.value,)))
     if isinstance(statement, For):
         return (*expressions_of(statement.first), statement.test, statement.step)
-    if isinstance(statement, If):
+    if isinstance(statement, If | While):
         return (statement.test,)
     return statement.expressions if isinstance(statement, Refused) else ()
 

@@ -19,6 +19,7 @@ from .tree import (
     Refused,
     Statement,
     Symbol,
+    While,
     all_expressions,
     blocks_of,
     expressions_of,
@@ -309,13 +310,13 @@ def _reads_before(
                 _reads_before(symbol, block.statements, False)[0] for block in statement.blocks
             ):
                 return True, False
-        elif isinstance(statement, For | If):
+        elif isinstance(statement, For | If | While):
             if any(_named(symbol, each) for each in expressions_of(statement)):
                 return True, False
             ends: list[bool] = []
             for block in (
                 (statement.body,)
-                if isinstance(statement, For)
+                if isinstance(statement, For | While)
                 else (statement.one, statement.other)
             ):
                 read, behind = _reads_before(symbol, block.statements, False)

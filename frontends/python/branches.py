@@ -23,6 +23,7 @@ from ..text.conditions import (
 )
 from ..text.emitter import Emitter
 from .expressions import Expressions
+from .opaque import Opaque
 from .source import PythonSource
 from .values import Scalar, Value
 
@@ -42,9 +43,14 @@ class Branches:
     """Emits branches; `guard` is the condition on data under which statements store, if any."""
 
     def __init__(
-        self, expressions: Expressions, source: PythonSource, emitter: Emitter[ast.AST]
+        self,
+        expressions: Expressions,
+        source: PythonSource,
+        emitter: Emitter[ast.AST],
+        opaque: Opaque,
     ) -> None:
         self.expressions = expressions
+        self.opaque = opaque
         self.source = source
         self.emitter = emitter
         self.guard: str | None = None
@@ -73,8 +79,14 @@ class Branches:
     def _data_branch(
         self, condition: Condition, one: Branch, other: Branch | None, node: ast.If
     ) -> None:
-        """If-conversion: both branches run, and what they store depends on the condition."""
+        """If-conversion: both branches run, and what they store depends on the condition.
+
+        Branches with parts that are not affine stay branches.
+        """
         truth = self.expressions.choices.truth(condition, node)
+        if self.opaque.is_needed([*node.body, *node.orelse]):
+            self.opaque.branch(truth, one, other, node)
+            return
         opposite = None
         if other is not None:
             true = self.emitter.constant("true", "i1")

@@ -41,30 +41,57 @@ class Gathers:
     def _is_data(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Slice) or self.expressions.shape(node):
             return False
+        return self.reads(node) or any(
+            self._is_product(each) for each in ast.walk(node) if isinstance(each, ast.BinOp)
+        )
+
+    def reads(self, node: ast.expr) -> bool:
+        """Whether a number of the kernel, or an element, is part of an expression."""
         return any(
             self.expressions.is_data(each)
             for each in ast.walk(node)
             if isinstance(each, ast.Name | ast.Subscript)
         )
 
+    def _is_product(self, node: ast.BinOp) -> bool:
+        """Whether it multiplies loop variables, or has a remainder by what is no constant.
+
+        What else is not affine has a remedy that the message tells.
+        """
+        if isinstance(node.op, ast.Mult):
+            return self._varies(node.left) and self._varies(node.right)
+        if not isinstance(node.op, ast.Mod):
+            return False
+        return not isinstance(self.expressions.static(node.right), Constant)
+
+    def _varies(self, node: ast.expr) -> bool:
+        """Whether an integer changes with a loop."""
+        found = self.expressions.static(node)
+        return isinstance(found, Index) and any(
+            not name.symbol for part in found.parts for name in part.names()
+        )
+
     def element(self, node: ast.Subscript, base: View) -> Scalar:
         """The element; raises SourceError, NotAffine."""
-        hint = "bounds, and subscripts of what is written, may not depend on data"
-        self.emitter.require_operations(node, f"'{ast.unparse(node)}' is data", hint)
+        self.emitter.require_operations(node, f"'{ast.unparse(node)}' is data")
+        text = f"memref.load {self.place(node, base)}"
+        return Scalar(self.emitter.operation(text, node), base.array.type.element)
+
+    def place(self, node: ast.Subscript, base: View) -> str:
+        """The element as an operand of a load or store; raises SourceError, NotAffine."""
         if not self._has_whole_axes(base):
             raise self.source.error(
                 node,
                 "a subscript that depends on data, of a slice",
                 "write the subscript of the array itself",
             )
-        indices = [self._index(each) for each in _subscripts(node)]
+        indices = [self.index(each) for each in _subscripts(node)]
         operands = [
             self.guards.affine(each.start, node) if each.axis is None else indices[each.axis]
             for each in base.subscripts
         ]
         kind = base.array.type
-        text = f"memref.load %{base.array.name}[{', '.join(operands)}] : {kind.mlir}"
-        return Scalar(self.emitter.operation(text, node), kind.element)
+        return f"%{base.array.name}[{', '.join(operands)}] : {kind.mlir}"
 
     def _has_whole_axes(self, base: View) -> bool:
         """Whether each axis is a dimension of the array: extents of that are what is compared."""
@@ -79,7 +106,8 @@ class Gathers:
         ]
         return sorted(axes) == list(range(base.rank))
 
-    def _index(self, node: ast.expr) -> str:
+    def index(self, node: ast.expr, what: str = "a subscript") -> str:
+        """An integer as a value of type index; raises SourceError."""
         value: Value = self.expressions.value(node)
         if isinstance(value, Index) and value.affine is not None:
             return self.guards.affine(value.affine, node)
@@ -88,7 +116,7 @@ class Gathers:
         if not isinstance(value, Scalar) or value.element.is_float:
             raise self.source.error(
                 node,
-                "a subscript must be an integer",
+                f"{what} must be an integer",
                 "write int(...) around it, or // for the floor of a quotient",
             )
         element = value.element

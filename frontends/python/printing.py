@@ -98,10 +98,7 @@ class _Printer:
         head = f"@loopwright.kernel\ndef {name}({', '.join(arguments)}):\n"
         self.lines += [f"    assert {each}" for each in self._asserted()]
         self._block(block)
-        body = self.lines or ["    pass"]
-        return head + "\n".join(body) + "\n"
-
-    # Names and types
+        return head + "\n".join(self.lines or ["    pass"]) + "\n"
 
     def _name(self, value: SSAValue) -> str:
         if value not in self.names:
@@ -206,6 +203,8 @@ class _Printer:
         elif operation.name in ("func.return", "memref.dealloc", "memref.dim"):
             if operation.name == "func.return" and operation.operands:
                 self._line(f"return {', '.join(self._results(operation.operands))}")
+        elif operation.regions or not operation.results:
+            raise SourceError.at(operation, f"'{operation.name}' is not printed as Python")
         elif operation.results and not self._is_inlined(operation):
             text = bare(self._expression(operation))
             text = f"1 if {text} else 0" if operation.results[0].type == i1 else text

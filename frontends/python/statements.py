@@ -18,6 +18,7 @@ from .expressions import Expressions, Meaning
 from .inlining import Callees, bind
 from .local_arrays import LocalArrays
 from .nests import Nests
+from .opaque import Opaque
 from .promises import Promise, prange
 from .reductions import Reductions
 from .results import Result, spelled_result
@@ -53,7 +54,8 @@ class Statements:
         self.callees = callees
         self.promises: list[Promise] = []
         self._blocks: dict[int, Block[ast.AST]] = {}
-        self.branches = Branches(expressions, source, emitter)
+        self.opaque = Opaque(expressions, source, emitter)
+        self.branches = Branches(expressions, source, emitter, self.opaque)
         self._guards: dict[int, str | None] = {}
         self._cells: dict[Variable, str] = {}
         self.results: tuple[Result, ...] = ()
@@ -161,6 +163,8 @@ class Statements:
             self._loop(node)
         elif isinstance(node, ast.If):
             self._condition(node)
+        elif isinstance(node, ast.While):
+            self.opaque.repeat(node, partial(self.block, node.body))
         elif isinstance(node, ast.Assign):
             self._assign(node)
         elif isinstance(node, ast.AugAssign):
@@ -201,6 +205,9 @@ class Statements:
         if name in names:
             what = "an argument or the variable of an outer loop"
             raise self.source.error(node.target, f"'{name}' is {what}", "use another name")
+        if self._is_range(node.iter) and self.opaque.is_data_range(node.iter):
+            self.opaque.loop(node, name, partial(self.block, node.body))
+            return
         start, stop, step = self._range(node.iter)
         assert isinstance(node.iter, ast.Call)
         if self.expressions.captured.resolve(node.iter.func) is prange:
@@ -236,6 +243,14 @@ class Statements:
         self.expressions.left_loops.add(name)
         steps = f" step {step}" if step != 1 else ""
         self.emitter.nest(f"affine.for %{name} = {lower_text} to {upper_text}{steps}", block, node)
+
+    def _is_range(self, node: ast.expr) -> bool:
+        return (
+            isinstance(node, ast.Call)
+            and self.expressions.captured.resolve(node.func) is range
+            and not node.keywords
+            and 1 <= len(node.args) <= 3
+        )
 
     def _range(self, node: ast.expr) -> tuple[Index, Index, int]:
         found = self.expressions.captured.resolve(node.func) if isinstance(node, ast.Call) else None
@@ -350,9 +365,8 @@ class Statements:
 
     def _store(self, target: ast.expr, value: Value, node: ast.stmt) -> None:
         if isinstance(target, ast.Subscript):
-            base = self.expressions.gathers.base(target)
-            if base is not None:
-                self.expressions.accesses.indexed(base, target)  # says what is not affine
+            if self._scatters(target, value, node):
+                return
             view = self.expressions.view(target)
             if view is None:
                 raise self.expressions.no_array(target)
@@ -376,6 +390,19 @@ class Statements:
             self._set(variable, value, node)
         else:
             raise self.source.error(target, "this cannot be assigned to", "write A[i] or a name")
+
+    def _scatters(self, target: ast.Subscript, value: Value, node: ast.stmt) -> bool:
+        base = self.expressions.gathers.base(target)
+        if base is None:
+            return False
+        if self.expressions.shape(target):
+            self.expressions.accesses.indexed(base, target)  # says what is not affine
+        array = base.array
+        place = node.value if isinstance(node, ast.Assign | ast.AugAssign) else node
+        name = self.expressions.arithmetic.stored(value, array.type.element, array.name, place)
+        element = self.expressions.gathers.place(target, base)
+        self.emitter.line(f"memref.store {name}, {element}", node)
+        return True
 
     def _refusal(self, target: ast.Name) -> SourceError:
         """Why a name cannot be assigned to."""
@@ -424,7 +451,6 @@ class Statements:
 
 
 _REFUSED: dict[type[ast.stmt], tuple[str, str | None]] = {
-    ast.While: ("'while' loops are not supported", "write `for i in range(...)`"),
     ast.Break: ("'break' is not supported", "give the range its last value"),
     ast.Continue: ("'continue' is not supported", "write the opposite condition as an 'if'"),
     ast.FunctionDef: ("functions inside of a kernel are not supported", "write the formula"),

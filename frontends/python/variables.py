@@ -73,7 +73,7 @@ def _uses(name: str, node: ast.AST | Sequence[ast.AST]) -> Iterator[ast.Name]:
 
 
 def _blocks(statement: ast.stmt) -> list[Statements]:
-    if isinstance(statement, ast.For | ast.If):
+    if isinstance(statement, ast.For | ast.If | ast.While):
         return [block for block in (statement.body, statement.orelse) if block]
     return []
 
@@ -144,6 +144,9 @@ class _Assigned:
         for statement in block:
             if isinstance(statement, ast.For):
                 self.reads(statement.iter, assigned)
+                self.block(statement.body, assigned)
+            elif isinstance(statement, ast.While):
+                self.reads(statement.test, assigned)
                 self.block(statement.body, assigned)
             elif isinstance(statement, ast.If):
                 self.reads(statement.test, assigned)

@@ -5,7 +5,8 @@
 
 The code goes on after a violation, with meaningless values, and leaves no array: a scalar or whole
 vector goes to a scratch slot of the function instead, lanes outside are masked off. The first
-violation stays in a record of the module until the caller has taken it.
+violation stays in a record of the module until the caller has taken it. In an opaque region all
+subscripts are checked, and the region ends at a violation: its loops may depend on what was read.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ def guard_pointer(
 
     Checked in a bounds-checked build, or `always`.
     """
+    always = always or emitter.stop is not None
     if not (always or emitter.module.options.check_bounds) or not subscripts:
         return pointer
     builder = emitter.builder
@@ -70,6 +72,8 @@ def guard_pointer(
         checks[-1] = _Check(last.dimension, reached, last.extent, inside)
     holds = reduce(builder.and_, (check.holds for check in checks))
     _note_unless(emitter, memref, holds, checks)
+    if emitter.stop is not None:
+        return pointer
     return builder.select(holds, pointer, _scratch(emitter, width, accessed))
 
 
@@ -170,7 +174,7 @@ def _note_unless(
         )
     name = _text(emitter.module, name_of(memref).removeprefix("%"))
     builder.call(_note(emitter.module), [name, *found])
-    builder.branch(checked)
+    builder.branch(emitter.stop or checked)
     builder.position_at_end(checked)
 
 

@@ -16,7 +16,7 @@ from .values import integer
 def emit_constant(emitter: FunctionEmitter, op: arith.ConstantOp) -> None:
     kind = type_of(op.result)
     value = op.value
-    if isa(value, IntegerAttr | FloatAttr):
+    if isinstance(value, IntegerAttr | FloatAttr):
         emitter.values[op.result] = _scalar(kind, value.value.data)
     elif isa(value, DenseIntOrFPElementsAttr) and isinstance(kind, ir.VectorType):
         elements = list(value.get_values())

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 
 from llvmlite import ir
 from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
+from xdsl.ir import Operation, SSAValue
 
 from ...dialects.arith import ExtSIOp, ExtUIOp
+from ...dialects.vector import is_vector
 from ...passes.polyhedral.integer_ranges import integer_width
 from .values import integer, splat
 
@@ -49,7 +48,7 @@ class DotProduct:
 def emit_dot_product(emitter: FunctionEmitter, op: arith.AddiOp) -> bool:
     """An addition that adds the second of two products, if the target has an operation for both."""
     kind = op.result.type
-    if not isa(kind, VectorType[Attribute]) or integer_width(kind) != _WIDE:
+    if not is_vector(kind) or integer_width(kind) != _WIDE:
         return False
     feature, intrinsic = _INTRINSICS.get(kind.get_shape()[0], ("", ""))
     if feature not in emitter.module.target.features:

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from llvmlite import ir
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
-from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
+from ...dialects.memref import is_memref
 from .heap import Heap
 from .interleaved_loads import InterleavedLoads, interleaved_loads
 from .interleaved_stores import InterleavedStores, interleaved_stores
 from .module import ModuleEmitter
 from .shifted_loads import ShiftedLoad, shifted_loads
 from .transposed_loads import TransposedLoads, transposed_loads
+from .transposed_stores import TransposedStores, transposed_stores
 from .types import I64, VOID, UnsupportedTypeError, check_layout, value_type
 
 Emit: TypeAlias = "Callable[[FunctionEmitter, Any], None]"
@@ -46,7 +46,7 @@ class FunctionEmitter:
     that is freed at its end (the first is for the end of the function); `allocations` finds it by
     its memref. `scratch` has slots, by their bytes, for accesses that leave their array in a
     bounds-checked build. `streams` says that stores go past the caches, which others see after a
-    fence only.
+    fence only. `stop`, in an opaque region, is the block in which it ends at a violation.
     """
 
     def __init__(
@@ -65,9 +65,11 @@ class FunctionEmitter:
         self.noalias = noalias
         self.in_parallel = False
         self.streams = False
+        self.stop: ir.Block | None = None
         self.loaded: set[Operation] = set()
         self._shifted_loads: dict[Block, Mapping[Operation, ShiftedLoad]] = {}
         self._transposed_loads: dict[Block, Mapping[Operation, TransposedLoads]] = {}
+        self._transposed_stores: dict[Block, Mapping[Operation, TransposedStores]] = {}
         self._interleaved_loads: dict[Block, Mapping[Operation, InterleavedLoads]] = {}
         self._interleaved_stores: dict[Block, Mapping[Operation, InterleavedStores]] = {}
         self.stack_bytes = 0
@@ -117,8 +119,21 @@ class FunctionEmitter:
         if block is None or self.module.options.check_bounds:
             return None
         if block not in self._transposed_loads:
-            self._transposed_loads[block] = transposed_loads(block, noalias=self.noalias)
+            self._transposed_loads[block] = transposed_loads(
+                block, noalias=self.noalias, vector_bits=self.module.target.vector_bits
+            )
         return self._transposed_loads[block].get(operation)
+
+    def transposed_stores(self, operation: Operation) -> TransposedStores | None:
+        """The scatters of the block to the same rows as this one, if that is cheaper."""
+        block = operation.parent
+        if block is None or self.module.options.check_bounds:
+            return None
+        if block not in self._transposed_stores:
+            self._transposed_stores[block] = transposed_stores(
+                block, noalias=self.noalias, vector_bits=self.module.target.vector_bits
+            )
+        return self._transposed_stores[block].get(operation)
 
     def interleaved_loads(self, operation: Operation) -> InterleavedLoads | None:
         """The gathers of the block of the same rows as this one, if these are loaded whole."""
@@ -198,7 +213,7 @@ class FunctionEmitter:
 def type_of(value: SSAValue) -> ir.Type:
     """The LLVM type of a scalar or vector, or of the elements of a memref; raises SourceError."""
     try:
-        if isa(value.type, MemRefType):
+        if is_memref(value.type):
             check_layout(value.type)
             return value_type(value.type.element_type)
         return value_type(value.type)

@@ -16,6 +16,7 @@ from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
+from ...passes.polyhedral.raising.opaque_regions import OPAQUE
 from .emitter import Buffer, FunctionEmitter, constant, type_of
 from .memory import store
 from .module import ModuleEmitter
@@ -64,6 +65,8 @@ def emit_function(module: ModuleEmitter, op: func.FuncOp, *, noalias: bool) -> N
     block = op.body.block
     function = module.functions[op.sym_name.data]
     emitter = FunctionEmitter(module, function, once=block, noalias=noalias)
+    if OPAQUE in op.attributes:
+        emitter.stop = emitter.block("stop")
     arguments = iter(function.args)
     for argument in op.args:
         _bind(emitter, argument, arguments)
@@ -72,6 +75,10 @@ def emit_function(module: ModuleEmitter, op: func.FuncOp, *, noalias: bool) -> N
     match results:
         case []:
             emitter.builder.ret_void()
+            if emitter.stop is not None:
+                emitter.builder.position_at_end(emitter.stop)
+                emitter.heap.free_all(emitter.builder)
+                emitter.builder.ret_void()
         case [result]:
             emitter.builder.ret(result)
         case _:

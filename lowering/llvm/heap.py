@@ -50,6 +50,11 @@ class Heap:
         builder.call(free, [builder.load(slot, typ=POINTER)])
         builder.store(ir.Constant(POINTER, None), slot)
 
+    def free_all(self, builder: ir.IRBuilder) -> None:
+        """Frees what is alive, wherever the function is left."""
+        for slot in self._all:
+            self.free(builder, slot)
+
     def finish(self) -> None:
         """Emits what a failing allocation does: count, free, return."""
         if self._failure is None:
@@ -57,8 +62,7 @@ class Heap:
         builder = ir.IRBuilder(self._failure)
         counter = self._module.counter(FAILED_ALLOCATIONS)
         builder.atomic_rmw("add", counter, ir.Constant(I64, 1), "monotonic")
-        for slot in self._all:
-            self.free(builder, slot)
+        self.free_all(builder)
         returned = self._function.function_type.return_type
         if isinstance(returned, ir.VoidType):
             builder.ret_void()

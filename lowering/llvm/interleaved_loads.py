@@ -11,44 +11,48 @@ from collections import defaultdict
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.arith import constant_lanes
 from ...dialects.vector import GatherOp
 from ...passes.estimate.access_costs import LARGEST_STRIDE
 from ..loops.alias_analysis import Numbering
-from .known_lanes import column_of, lanes_of, stride_of
+from .known_lanes import column_of, stride_of, varying_mask
 from .memory_versions import MemoryVersions
 
 
 @dataclass(frozen=True)
 class InterleavedLoads:
-    """Gathers of the same rows, each with its column: the first is 0, all are below the stride."""
+    """Gathers of the same rows, each with its column: the first is 0, all are below the stride.
+
+    `mask` is the mask that they share, None with all lanes on.
+    """
 
     gathers: tuple[GatherOp, ...]
     columns: tuple[int, ...]
+    mask: SSAValue | None
 
 
 def interleaved_loads(block: Block, *, noalias: bool) -> Mapping[Operation, InterleavedLoads]:
-    """The gathers of a block with a small positive stride, all lanes on, each with its group.
+    """The gathers of a block with a small positive stride, each with its group of one mask.
 
     Those of longer rows are left out where they are fewer than half of the columns.
     `noalias` says that no two memrefs share memory.
     """
     groups: defaultdict[Hashable, dict[int, GatherOp]] = defaultdict(dict)
     strides: dict[Hashable, int] = {}
+    masks: dict[Hashable, SSAValue | None] = {}
     versions = MemoryVersions(noalias=noalias)
     numbering = Numbering()
     for operation in block.ops:
         if isinstance(operation, GatherOp):
-            stride, active = (
-                stride_of(constant_lanes(operation.index_vec)),
-                lanes_of(operation.mask),
-            )
-            if stride is not None and stride > 1 and active is not None and all(active):
+            stride = stride_of(constant_lanes(operation.index_vec))
+            if stride is not None and stride > 1:
+                mask = varying_mask(operation.mask)
                 row, column = column_of(operation, numbering)
-                key = (versions.now(operation.base), row, stride, operation.result.type)
+                key = (versions.now(operation.base), row, stride, operation.result.type, mask)
                 strides[key] = stride
+                masks[key] = mask
                 groups[key].setdefault(column, operation)
         versions.after(operation)
     result: dict[Operation, InterleavedLoads] = {}
@@ -61,6 +65,7 @@ def interleaved_loads(block: Block, *, noalias: bool) -> Mapping[Operation, Inte
             if strides[key] > LARGEST_STRIDE and 2 * len(columns) < strides[key]:
                 continue
             gathers = tuple(found[column] for column in columns)
-            group = InterleavedLoads(gathers, tuple(column - first for column in columns))
+            places = tuple(column - first for column in columns)
+            group = InterleavedLoads(gathers, places, masks[key])
             result.update(dict.fromkeys(gathers, group))
     return result

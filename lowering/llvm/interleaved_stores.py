@@ -11,36 +11,39 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from ...dialects.arith import constant_lanes
-from ...dialects.vector import GatherOp, ScatterOp
+from ...dialects.vector import GatherOp, ScatterOp, is_vector
 from ..loops.alias_analysis import Numbering, touched_memrefs
 from ..nest.index_expression import Index
-from .known_lanes import column_of, lanes_of, stride_of
+from .known_lanes import column_of, stride_of, varying_mask
 
 
 @dataclass(frozen=True)
 class InterleavedStores:
-    """Scatters of the columns `first`, `first + 1` ... of the same rows, as many as the stride."""
+    """Scatters of the columns `first`, `first + 1` ... of the same rows, as many as the stride.
+
+    `mask` is the mask that they share, None with all lanes on.
+    """
 
     scatters: tuple[ScatterOp, ...]
     last: ScatterOp
+    mask: SSAValue | None
 
 
 @dataclass(frozen=True)
 class _Row:
-    """Where scatters begin but for a constant, their type and stride."""
+    """Where scatters begin but for a constant, their type, stride and mask."""
 
     place: tuple[Index, ...]
     kind: Attribute
     stride: int
+    mask: SSAValue | None
 
     def meet(self, one: int, other: int) -> bool:
         """Whether vectors from two columns on have elements in common."""
-        assert isa(self.kind, VectorType[Attribute])
+        assert is_vector(self.kind)
         apart = abs(one - other)
         return apart % self.stride == 0 and apart < self.stride * self.kind.get_shape()[0]
 
@@ -84,7 +87,8 @@ def interleaved_stores(block: Block, *, noalias: bool) -> Mapping[Operation, Int
         columns[column] = operation
         whole = row.whole(columns, column)
         if whole is not None:
-            group = InterleavedStores(tuple(columns.pop(each) for each in whole), operation)
+            scatters = tuple(columns.pop(each) for each in whole)
+            group = InterleavedStores(scatters, operation, row.mask)
             result.update(dict.fromkeys(group.scatters, group))
     return result
 
@@ -96,12 +100,12 @@ def _are_apart(one: _Row, other: _Row) -> bool:
 
 
 def _row(operation: Operation, numbering: Numbering) -> tuple[_Row, int] | None:
-    """Row and first column of a gather or scatter with a small positive stride, all lanes on."""
+    """Row and first column of a gather or scatter with a small positive stride."""
     if not isinstance(operation, GatherOp | ScatterOp):
         return None
     stride = stride_of(constant_lanes(operation.index_vec))
-    active = lanes_of(operation.mask)
-    if stride is None or stride < 2 or active is None or not all(active):
+    if stride is None or stride < 2:
         return None
     place, column = column_of(operation, numbering)
-    return _Row(place, operation.operands[-1].type, stride), column
+    mask = varying_mask(operation.mask)
+    return _Row(place, operation.operands[-1].type, stride, mask), column

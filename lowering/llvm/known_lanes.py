@@ -7,13 +7,12 @@ from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects import vector as xdsl_vector
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, VectorType
-from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.hints import isa
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr
+from xdsl.ir import SSAValue
 
 from ...dialects.arith import constant_lanes
 from ...dialects.memref import is_memref
-from ...dialects.vector import ConstantMaskOp, GatherOp, ScatterOp
+from ...dialects.vector import ConstantMaskOp, GatherOp, ScatterOp, is_vector
 from ...passes.estimate.access_costs import LARGEST_ROW
 from ..loops.alias_analysis import Numbering
 from ..nest.index_expression import Index
@@ -30,7 +29,7 @@ def stride_of(offsets: Sequence[int] | None) -> int | None:
 
 def lanes_of(mask: SSAValue) -> tuple[bool, ...] | None:
     """Which lanes a mask leaves on; None if that is not constant."""
-    assert isa(mask.type, VectorType[Attribute])
+    assert is_vector(mask.type)
     count = mask.type.get_shape()[0]
     match mask.owner:
         case arith.ConstantOp():
@@ -46,6 +45,12 @@ def lanes_of(mask: SSAValue) -> tuple[bool, ...] | None:
         case _:
             return None
     return tuple(lane < size for lane in range(count))
+
+
+def varying_mask(mask: SSAValue) -> SSAValue | None:
+    """A mask that may leave lanes off; None for one that leaves all of them on."""
+    active = lanes_of(mask)
+    return None if active is not None and all(active) else mask
 
 
 def column_of(

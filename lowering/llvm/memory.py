@@ -93,7 +93,8 @@ def affine_pointer(
     if accessed is None:
         return element_pointer(emitter, buffer, subscripts, inbounds=False)
     pointer = element_pointer(emitter, buffer, subscripts, by_row=by_row)
-    always = isinstance(op, affine.LoadOp) and any(map(depends_on_data, op.indices))
+    is_element = isinstance(op, affine.LoadOp | affine.StoreOp)
+    always = is_element and any(map(depends_on_data, op.indices))
     return guard_pointer(emitter, op.memref, subscripts, pointer, accessed, always=always)
 
 

@@ -16,11 +16,11 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects import affine
-from xdsl.dialects.builtin import AffineMapAttr, VectorType
-from xdsl.ir import Attribute, Block, Operation
+from xdsl.dialects.builtin import AffineMapAttr
+from xdsl.ir import Block, Operation
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineMap
-from xdsl.utils.hints import isa
 
+from ...dialects.vector import is_vector
 from .memory_versions import MemoryVersions
 
 
@@ -108,5 +108,5 @@ def _between(loads: Mapping[int, affine.VectorLoadOp]) -> dict[Operation, Shifte
 
 def _width(load: affine.VectorLoadOp) -> int:
     kind = load.result.type
-    assert isa(kind, VectorType[Attribute])
+    assert is_vector(kind)
     return kind.get_shape()[0]

@@ -10,7 +10,7 @@ together they write every element (`interleaved_stores`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from llvmlite import ir
@@ -51,7 +51,7 @@ def load_columns(
             rows = [_load_within(emitter, pointer, register, k, reach, alignment) for k in starts]
             found = chunks.separate(rows, columns)
             parts.append([found[column] for column in columns])
-        return [_concatenated(emitter, column) for column in zip(*parts, strict=True)]
+        return [concatenated(emitter, column) for column in zip(*parts, strict=True)]
     starts = [min(start, reach - kind.count) for start in range(0, reach, kind.count)]
     return _selected(emitter, pointer, kind, starts, stride, columns, alignment)
 
@@ -69,7 +69,7 @@ def _chunks(emitter: FunctionEmitter, kind: ir.VectorType, stride: int) -> Chunk
         return None
     if chunk < 2 or count % chunk or count.bit_count() != 1:
         return None
-    return Chunks(count // chunk, chunk, partial(_shuffled, emitter))
+    return Chunks(count // chunk, chunk, partial(shuffled, emitter))
 
 
 def _load_within(
@@ -86,15 +86,15 @@ def _load_within(
     earlier = max(0, start + kind.count - reach)
     vector = load(emitter, _behind(emitter, pointer, start - earlier, kind), kind, alignment)
     lanes = [min(lane + earlier, kind.count - 1) for lane in range(kind.count)]
-    return _shuffled(emitter, vector, vector, lanes) if earlier else vector
+    return shuffled(emitter, vector, vector, lanes) if earlier else vector
 
 
-def _concatenated(emitter: FunctionEmitter, vectors: Sequence[ir.Value]) -> ir.Value:
+def concatenated(emitter: FunctionEmitter, vectors: Sequence[ir.Value]) -> ir.Value:
     """One vector of the lanes of several, which are a power of two."""
     while len(vectors) > 1:
         lanes = list(range(2 * _lanes(vectors[0])))
         pairs = zip(vectors[::2], vectors[1::2], strict=True)
-        vectors = [_shuffled(emitter, low, high, lanes) for low, high in pairs]
+        vectors = [shuffled(emitter, low, high, lanes) for low, high in pairs]
     return vectors[0]
 
 
@@ -149,7 +149,7 @@ def _parts_of_rows(
             for view, shift in views
         ]
         low, high = parts[0], parts[-1]
-        results.append(low if len(parts) == 1 else _shuffled(emitter, low, high, lanes))
+        results.append(low if len(parts) == 1 else shuffled(emitter, low, high, lanes))
     return results
 
 
@@ -182,7 +182,7 @@ def _selected(
         places = [stride * lane + column for lane in range(width)]
         sources = [next(k for k, s in enumerate(starts) if s <= p < s + width) for p in places]
         lanes = [(k, p - starts[k]) for k, p in zip(sources, places, strict=True)]
-        results.append(_select(emitter, pieces, lanes))
+        results.append(select_lanes(emitter, pieces, lanes))
     return results
 
 
@@ -192,21 +192,28 @@ def store_interleaved(
     """Stores lane k of value number n `len(values) * k + n` elements behind the pointer."""
     kind = values[0].type
     assert isinstance(kind, ir.VectorType)
+    for first, vector in interleaved_vectors(emitter, values):
+        store(emitter, vector, _behind(emitter, pointer, first, kind), alignment)
+
+
+def interleaved_vectors(
+    emitter: FunctionEmitter, values: Sequence[ir.Value]
+) -> Iterator[tuple[int, ir.Value]]:
+    """The rows whose columns are given, in vectors, each with the number of its first element."""
+    kind = values[0].type
+    assert isinstance(kind, ir.VectorType)
     count, width = len(values), kind.count
     chunks = _chunks(emitter, kind, count)
     if chunks is not None:
         for first in range(0, width, chunks.lanes):
             lanes = list(range(first, first + chunks.lanes))
-            parts = [_shuffled(emitter, value, value, lanes) for value in values]
+            parts = [shuffled(emitter, value, value, lanes) for value in values]
             for number, vector in enumerate(chunks.interleave(parts)):
-                place = first * count + number * chunks.lanes
-                store(emitter, vector, _behind(emitter, pointer, place, kind), alignment)
+                yield first * count + number * chunks.lanes, vector
         return
-    for piece in range(count):
-        elements = range(piece * width, (piece + 1) * width)
-        lanes = [(element % count, element // count) for element in elements]
-        place = _behind(emitter, pointer, piece * width, kind)
-        store(emitter, _select(emitter, values, lanes), place, alignment)
+    for first in range(0, count * width, width):
+        lanes = [(element % count, element // count) for element in range(first, first + width)]
+        yield first, select_lanes(emitter, values, lanes)
 
 
 def _behind(
@@ -216,7 +223,7 @@ def _behind(
     return emitter.builder.gep(pointer, offset, source_etype=scalar_type(kind))
 
 
-def _select(
+def select_lanes(
     emitter: FunctionEmitter, vectors: Sequence[ir.Value], lanes: Sequence[tuple[int, int]]
 ) -> ir.Value:
     """A vector of which each lane is one of the lanes of several vectors: (vector, lane)."""
@@ -226,13 +233,14 @@ def _select(
     for number, other in enumerate(others or [result], 1):
         where |= {k: width + lane for k, (vector, lane) in enumerate(lanes) if vector == number}
         lanes_of_both = [where.get(k, k) for k in range(width)]
-        result = _shuffled(emitter, result, other, lanes_of_both)
+        result = shuffled(emitter, result, other, lanes_of_both)
         where = {k: k for k in where}
     return result
 
 
-def _shuffled(
+def shuffled(
     emitter: FunctionEmitter, left: ir.Value, right: ir.Value, lanes: Sequence[int]
 ) -> ir.Value:
+    """A vector of lanes of two, counted through both."""
     mask = ir.Constant(ir.VectorType(I32, len(lanes)), [ir.Constant(I32, lane) for lane in lanes])
     return emitter.builder.shuffle_vector(left, right, mask)

@@ -25,6 +25,7 @@ from . import (
     parallel,
     vector_memory,
     vectors,
+    while_loops,
 )
 from .calls import check_calls, functions_with_overlap
 from .emitter import Emitters
@@ -58,6 +59,7 @@ EMITTERS: Emitters = {
     **parallel.EMITTERS,
     **vector_memory.EMITTERS,
     **vectors.EMITTERS,
+    **while_loops.EMITTERS,
 }
 
 

@@ -23,52 +23,65 @@ from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
     IntegerType,
-    VectorType,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from ...dialects.arith import constant_lanes
-from ...dialects.vector import GatherOp
-from ...passes.estimate.access_costs import FEWEST_COLUMNS
+from ...dialects.vector import GatherOp, is_vector
+from ...passes.estimate.access_costs import FEWEST_COLUMNS, LEAST_BLOCK_BITS
 from ..loops.alias_analysis import Numbering
 from .known_lanes import lanes_of
 from .memory_versions import MemoryVersions
 
 LANE_COUNTS = (4, 8, 16)
-"""Vectors that are transposed: as many rows, powers of two."""
+"""Rows of a block that is transposed, powers of two."""
 
 ELEMENT_BITS = (8, 16, 32, 64)
 
-REGISTER_BITS = 512
-"""Wider vectors are left alone."""
+
+@dataclass(frozen=True)
+class RowLanes:
+    """Lanes in rows of their own: where these start, in elements, and which lanes are active.
+
+    So many of them at a time as `block` says are the rows of a block that is transposed.
+    """
+
+    offsets: tuple[int, ...]
+    active: tuple[bool, ...]
+    block: int
+
+    @property
+    def blocks(self) -> list[list[int]]:
+        """The numbers of the lanes, block by block."""
+        lanes = range(len(self.offsets))
+        return [list(lanes[k : k + self.block]) for k in lanes[:: self.block]]
 
 
 @dataclass(frozen=True)
 class TransposedLoads:
-    """Gathers of the columns `first`, `first + 1` ... of the same rows, at most as many as lanes.
+    """Gathers of the columns `first`, `first + 1` ... of the same rows, at most a block of them.
 
-    The row of lane k starts `offsets[k]` elements behind the place of a gather; lanes that are not
-    `active` are zero.
+    Lanes that are not active are zero.
     """
 
     gathers: tuple[GatherOp, ...]
-    offsets: tuple[int, ...]
-    active: tuple[bool, ...]
+    lanes: RowLanes
 
 
-def transposed_loads(block: Block, *, noalias: bool) -> Mapping[Operation, TransposedLoads]:
+def transposed_loads(
+    block: Block, *, noalias: bool, vector_bits: int
+) -> Mapping[Operation, TransposedLoads]:
     """The gathers of a block that are better done together, each with its group.
 
     `noalias` says that no two memrefs share memory.
     """
     groups: defaultdict[Hashable, dict[int, GatherOp]] = defaultdict(dict)
-    lanes: dict[Hashable, tuple[tuple[int, ...], tuple[bool, ...]]] = {}
+    lanes: dict[Hashable, RowLanes] = {}
     versions = MemoryVersions(noalias=noalias)
     numbering = Numbering()
     for operation in block.ops:
         if isinstance(operation, GatherOp):
-            known = _lanes(operation)
+            known = _lanes(operation, vector_bits)
             if known is not None:
                 *outer, last = (numbering.index(value) for value in operation.indices)
                 row = (*outer, last - last.constant)
@@ -78,9 +91,8 @@ def transposed_loads(block: Block, *, noalias: bool) -> Mapping[Operation, Trans
         versions.after(operation)
     result: dict[Operation, TransposedLoads] = {}
     for key, columns in groups.items():
-        offsets, active = lanes[key]
-        for run in _runs(sorted(columns), len(offsets)):
-            group = TransposedLoads(tuple(columns[column] for column in run), offsets, active)
+        for run in _runs(sorted(columns), lanes[key].block):
+            group = TransposedLoads(tuple(columns[column] for column in run), lanes[key])
             result.update(dict.fromkeys(group.gathers, group))
     return result
 
@@ -96,20 +108,31 @@ def _runs(columns: Sequence[int], rows: int) -> list[list[int]]:
     return [run for run in runs if len(run) >= max(2, FEWEST_COLUMNS * rows)]
 
 
-def _lanes(gather: GatherOp) -> tuple[tuple[int, ...], tuple[bool, ...]] | None:
-    """The offset of every lane and whether it is active; None if that is not known or suitable."""
-    kind = gather.result.type
-    assert isa(kind, VectorType[Attribute])
+def _lanes(gather: GatherOp, vector_bits: int) -> RowLanes | None:
+    """The rows of the lanes; None if they are not known or suitable."""
+    lanes = row_lanes(gather.index_vec, gather.mask, gather.result.type, vector_bits)
+    if lanes is None or (not all(lanes.active) and not _is_zero(gather.pass_thru)):
+        return None
+    return lanes
+
+
+def row_lanes(
+    offsets: SSAValue, mask: SSAValue, kind: Attribute, vector_bits: int
+) -> RowLanes | None:
+    """The rows of the lanes of a gather or scatter, of which blocks can be transposed.
+
+    None where these are not constant.
+    """
+    assert is_vector(kind)
     bits = _bits(kind.element_type)
+    if bits not in ELEMENT_BITS:
+        return None
     count = kind.get_shape()[0]
-    if count not in LANE_COUNTS or bits not in ELEMENT_BITS or count * bits > REGISTER_BITS:
+    block = min(count, max(LEAST_BLOCK_BITS, vector_bits) // bits)
+    if block not in LANE_COUNTS or count not in (block, 2 * block, 4 * block):
         return None
-    offsets, active = constant_lanes(gather.index_vec), lanes_of(gather.mask)
-    if offsets is None or active is None:
-        return None
-    if not all(active) and not _is_zero(gather.pass_thru):
-        return None
-    return offsets, active
+    known, active = constant_lanes(offsets), lanes_of(mask)
+    return None if known is None or active is None else RowLanes(known, active, block)
 
 
 def _bits(element: Attribute) -> int | None:

@@ -18,8 +18,10 @@ from ...passes.estimate.access_costs import LARGEST_STRIDE
 from ...passes.polyhedral.gathers import depends_on_data
 from .bounds_checks import guard_mask, guard_offsets
 from .emitter import Emitters, FunctionEmitter, constant, type_of
-from .known_lanes import lanes_of, stride_of
+from .interleaved_stores import InterleavedStores
+from .known_lanes import lanes_of, stride_of, varying_mask
 from .leading_lanes import leading_lanes, load_leading, store_leading
+from .masked_rows import load_masked_columns, store_masked_rows
 from .memory import (
     accessed_pointer,
     affine_pointer,
@@ -29,8 +31,15 @@ from .memory import (
     store,
     to_storage,
 )
-from .strided_accesses import load_columns, load_strided, store_interleaved
+from .strided_accesses import (
+    concatenated,
+    load_columns,
+    load_strided,
+    shuffled,
+    store_interleaved,
+)
 from .transposed_loads import TransposedLoads
+from .transposed_stores import TransposedStores
 from .transposition import transpose
 from .types import I1, I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
 
@@ -217,9 +226,11 @@ def _is_contiguous(offsets: SSAValue) -> bool:
 
 def emit_gather(emitter: FunctionEmitter, op: GatherOp) -> None:
     if op in emitter.loaded:
+        _pass_through(emitter, op)
         return
     emitter.loaded.add(op)
     if _emit_strided(emitter, op):
+        _pass_through(emitter, op)
         return
     group = emitter.transposed_loads(op)
     if group is not None:
@@ -240,26 +251,42 @@ def emit_gather(emitter: FunctionEmitter, op: GatherOp) -> None:
 
 
 def _emit_strided(emitter: FunctionEmitter, op: GatherOp) -> bool:
-    """A gather of elements a small stride apart, with all lanes on, as loads and shuffles."""
-    stride, active = stride_of(constant_lanes(op.index_vec)), lanes_of(op.mask)
-    if stride is None or active is None or not all(active) or emitter.module.options.check_bounds:
+    """A gather of elements a small stride apart as loads and shuffles, where that is possible."""
+    stride = stride_of(constant_lanes(op.index_vec))
+    if stride is None or emitter.module.options.check_bounds:
         return False
-    group = emitter.interleaved_loads(op)
-    if group is None and abs(stride) > LARGEST_STRIDE:
-        return False
-    kind = type_of(op.result)
+    kind, mask = type_of(op.result), varying_mask(op.mask)
     assert isinstance(kind, ir.VectorType)
+    group = emitter.interleaved_loads(op)
+    if group is None and (mask is not None or abs(stride) > LARGEST_STRIDE):
+        return False
+    if mask is not None and not _masks_loads(emitter, storage_type(kind)):
+        return False
     pointer, alignment = _pointer(emitter, op.base, op.indices), _alignment(op, kind)
     if group is None:
         emitter.values[op.result] = load_strided(emitter, pointer, kind, stride, alignment)
         return True
     back = constant(-group.columns[group.gathers.index(op)])
     first = emitter.builder.gep(pointer, [back], source_etype=scalar_type(kind))
-    vectors = load_columns(emitter, first, kind, stride, group.columns, alignment)
+    if mask is None:
+        vectors = load_columns(emitter, first, kind, stride, group.columns, alignment)
+    else:
+        active = emitter.value(mask)
+        vectors = load_masked_columns(
+            emitter, first, kind, stride, group.columns, alignment, active
+        )
     for gather, vector_of_column in zip(group.gathers, vectors, strict=True):
         emitter.values[gather.result] = vector_of_column
         emitter.loaded.add(gather)
     return True
+
+
+def _pass_through(emitter: FunctionEmitter, op: GatherOp) -> None:
+    """Of a gather that was loaded with others, what lanes get that are off: it may be known now."""
+    group = emitter.interleaved_loads(op)
+    if group is not None and group.mask is not None:
+        active, loaded, otherwise = emitter.all_values((group.mask, op.result, op.pass_thru))
+        emitter.values[op.result] = emitter.builder.select(active, loaded, otherwise)
 
 
 def _emit_transposed(emitter: FunctionEmitter, op: GatherOp, group: TransposedLoads) -> None:
@@ -269,19 +296,21 @@ def _emit_transposed(emitter: FunctionEmitter, op: GatherOp, group: TransposedLo
     pointer = _pointer(emitter, op.base, op.indices)
     back = group.gathers.index(op)
     width = len(group.gathers)
-    zero = ir.Constant(kind, None)
-    rows: list[ir.Value] = []
-    for offset, is_active in zip(group.offsets, group.active, strict=True):
-        if not is_active:
-            rows.append(zero)
-            continue
-        place = emitter.builder.gep(
-            pointer, [constant(offset - back)], source_etype=scalar_type(kind)
-        )
-        rows.append(_first_elements(emitter, place, kind, width, alignment))
-    columns = transpose(emitter, rows)
-    for gather, column in zip(group.gathers, columns, strict=False):
-        emitter.values[gather.result] = column
+    assert isinstance(kind, ir.VectorType)
+    blocks: list[list[ir.Value]] = []
+    register = ir.VectorType(kind.element, group.lanes.block)
+    for lanes in group.lanes.blocks:
+        rows: list[ir.Value] = []
+        for lane in lanes:
+            if not group.lanes.active[lane]:
+                rows.append(ir.Constant(register, None))
+                continue
+            offset = constant(group.lanes.offsets[lane] - back)
+            place = emitter.builder.gep(pointer, [offset], source_etype=kind.element)
+            rows.append(_first_elements(emitter, place, register, width, alignment))
+        blocks.append(transpose(emitter, rows))
+    for gather, *parts in zip(group.gathers, *blocks, strict=False):
+        emitter.values[gather.result] = concatenated(emitter, parts)
         emitter.loaded.add(gather)
 
 
@@ -302,12 +331,15 @@ def _first_elements(
 
 def emit_scatter(emitter: FunctionEmitter, op: ScatterOp) -> None:
     group = emitter.interleaved_stores(op)
-    if group is not None:
+    kind = storage_type(type_of(op.value_to_store))
+    if group is not None and (group.mask is None or _masks_stores(emitter, kind)):
         if op is group.last:
-            first = group.scatters[0]
-            pointer = _pointer(emitter, first.base, first.indices)
-            values = [emitter.value(scatter.value_to_store) for scatter in group.scatters]
-            store_interleaved(emitter, pointer, values, _alignment(op, values[0].type))
+            _store_rows(emitter, group)
+        return
+    rows = emitter.transposed_stores(op)
+    if rows is not None:
+        if op is rows.last:
+            _store_transposed(emitter, rows)
         return
     if _is_contiguous(op.index_vec):
         _masked_store(emitter, op, op.base, op.indices, op.mask, op.value_to_store)
@@ -320,6 +352,33 @@ def emit_scatter(emitter: FunctionEmitter, op: ScatterOp) -> None:
         VOID,
         [stored.type, addresses.type],
     )
+
+
+def _store_transposed(emitter: FunctionEmitter, group: TransposedStores) -> None:
+    """Transposes what a group of scatters stores, and stores it as rows."""
+    first = group.scatters[0]
+    pointer = _pointer(emitter, first.base, first.indices)
+    columns = [emitter.value(scatter.value_to_store) for scatter in group.scatters]
+    element = scalar_type(columns[0].type)
+    alignment = _alignment(first, columns[0].type)
+    for lanes in group.lanes.blocks:
+        rows = transpose(emitter, [shuffled(emitter, column, column, lanes) for column in columns])
+        for lane, row in zip(lanes, rows, strict=True):
+            if group.lanes.active[lane]:
+                offset = constant(group.lanes.offsets[lane])
+                place = emitter.builder.gep(pointer, [offset], source_etype=element)
+                store(emitter, row, place, alignment)
+
+
+def _store_rows(emitter: FunctionEmitter, group: InterleavedStores) -> None:
+    first = group.scatters[0]
+    pointer = _pointer(emitter, first.base, first.indices)
+    values = [emitter.value(scatter.value_to_store) for scatter in group.scatters]
+    alignment = _alignment(group.last, values[0].type)
+    if group.mask is None:
+        store_interleaved(emitter, pointer, values, alignment)
+    else:
+        store_masked_rows(emitter, pointer, values, alignment, emitter.value(group.mask))
 
 
 EMITTERS: Emitters = {

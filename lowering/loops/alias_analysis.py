@@ -14,15 +14,14 @@ from xdsl.dialects.builtin import (
     AffineMapAttr,
     IntegerAttr,
     MemRefType,
-    VectorType,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstraintKind, AffineExpr
-from xdsl.utils.hints import isa
 
 from ...dialects import affine, vector
 from ...dialects.arith import constant_lanes
 from ...dialects.memref import is_memref
+from ...dialects.vector import is_vector
 from ..nest.index_bounds import Range
 from ..nest.index_expression import Index, Variable, linear_form
 from ..nest.simplification import is_implied
@@ -63,7 +62,7 @@ class Place:
     @property
     def width(self) -> int:
         """How many elements, masked or not."""
-        return self.type.get_shape()[0] if isa(self.type, VectorType) else 1
+        return self.type.get_shape()[0] if is_vector(self.type) else 1
 
     def is_same(self, other: Place) -> bool:
         """Whether two places are equal, in whatever order the terms of their subscripts are."""

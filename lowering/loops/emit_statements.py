@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from xdsl.dialects import arith, memref
+from xdsl.dialects import arith, func, memref
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -21,13 +21,13 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from ...dialects import affine, vector
 from ...dialects.arith import IndexCastOp
 from ...dialects.memref import is_memref
+from ...dialects.vector import is_vector, vector_of
 from ...passes.polyhedral.fused_products import keep_fused
-from ...passes.polyhedral.gathers import argument_arrays
+from ...passes.polyhedral.gathers import argument_arrays, whole_arrays
 from ...passes.polyhedral.schedule_tree import Loop
 from ...passes.polyhedral.scop import Access, AccessKind, Scop, Statement
 from ..nest.aff_to_index import aff_to_index
@@ -91,10 +91,13 @@ class StatementEmitter:
         self.scalars = scalars
         self.storage = storage
         self.arrays = argument_arrays(scop)
+        self.memrefs = whole_arrays(scop)
         self.statements = {statement.name: statement for statement in scop.statements}
         # One load may be part of several statements, each with its own map.
         self.accesses = {
-            statement.name: {access.op: access for access in statement.accesses}
+            statement.name: {
+                access.op: access for access in statement.accesses if not access.is_opaque
+            }
             for statement in scop.statements
         }
         self.parameters = {p.name: parameters[p.name] for p in scop.parameters}
@@ -106,7 +109,9 @@ class StatementEmitter:
         arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
         for operation in statement.body:
             access = self.accesses[statement.name].get(operation)
-            if access is None:
+            if isinstance(operation, func.CallOp):
+                self._call(statement, operation, values, arguments)
+            elif access is None:
                 self._compute(statement, operation, values, arguments, lanes)
             elif access.kind is AccessKind.READ:
                 values[operation.results[0]] = self._reused_load(access, arguments, lanes)
@@ -122,6 +127,8 @@ class StatementEmitter:
     def can_use_lanes(self, call: Call, lanes: Lanes) -> bool:
         """Whether every access and index of the call is linear in the lane and no store repeats."""
         statement = self.statements[call.statement]
+        if statement.is_opaque:
+            return False
         arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
         if any(isinstance(op, memref.LoadOp) and len(op.indices) > 1 for op in statement.body):
             return False
@@ -151,6 +158,17 @@ class StatementEmitter:
             if located is not None and located.is_contiguous and place is not None:
                 yield RowAccess(memref, place, is_store=access.kind is AccessKind.WRITE)
 
+    def gathers(self, call: Call, lanes: Lanes) -> bool:
+        """Whether lanes of an access of the call lie apart in memory."""
+        arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
+        places = (
+            _along(self._subscripts(access, arguments), lanes)
+            for access in self.statements[call.statement].accesses
+        )
+        return any(
+            place is None or (any(place.steps) and not place.is_contiguous) for place in places
+        )
+
     def _subscripts(self, access: Access, arguments: Mapping[int, Index]) -> list[Index]:
         dims = access.map.num_dims
         program = [
@@ -178,9 +196,9 @@ class StatementEmitter:
             for operand in operation.operands
         ]
         types = list(operation.result_types)
-        if lanes is not None and any(isa(operand.type, VectorType) for operand in operands):
+        if lanes is not None and any(is_vector(operand.type) for operand in operands):
             operands = [self._broadcast(operand, lanes.width) for operand in operands]
-            types = [VectorType(kind, [lanes.width]) for kind in types]
+            types = [vector_of(kind, lanes.width) for kind in types]
         copy = self.builder.emit(
             type(operation).create(
                 operands=operands,
@@ -192,15 +210,34 @@ class StatementEmitter:
         keep_fused(copy, operation)
         values.update(zip(operation.results, copy.results, strict=True))
 
+    def _call(
+        self,
+        statement: Statement,
+        call: func.CallOp,
+        values: Mapping[SSAValue, SSAValue],
+        arguments: Mapping[int, Index],
+    ) -> None:
+        """A call of an opaque region, behind which no loaded value is known."""
+        operands = [
+            self.storage.memref(self.memrefs[operand])
+            if operand in self.memrefs
+            else self._operand(statement, operand, values, arguments, None)
+            for operand in call.arguments
+        ]
+        copy = func.CallOp(call.callee, operands, [])
+        copy.attributes |= call.attributes
+        self.builder.emit(copy)
+        self.builder.forget(lambda key: isinstance(key, _Loaded))
+
     def _gather(
         self, operation: memref.LoadOp, indices: list[SSAValue], lanes: Lanes | None
     ) -> SSAValue:
         """A load at subscripts that depend on data."""
         array = self.storage.memref(self.arrays[operation.memref])
-        if lanes is None or not any(isa(index.type, VectorType) for index in indices):
+        if lanes is None or not any(is_vector(index.type) for index in indices):
             return self.builder.emit(memref.LoadOp.get(array, indices)).results[0]
         (offsets,) = indices  # checked by can_use_lanes
-        kind = VectorType(operation.res.type, [lanes.width])
+        kind = vector_of(operation.res.type, lanes.width)
         first = self.builder.value(Index())
         return self.builder.emit(
             vector.GatherOp(array, [first], offsets, self._mask(lanes), self._zero(kind))
@@ -222,8 +259,8 @@ class StatementEmitter:
         if isinstance(operand.type, IndexType):
             return value
         kind = operand.type
-        width = lanes.width if lanes is not None and isa(value.type, VectorType) else None
-        result = kind if width is None else VectorType(kind, [width])
+        width = lanes.width if lanes is not None and is_vector(value.type) else None
+        result = kind if width is None else vector_of(kind, width)
         cast = IndexCastOp.create(operands=[value], result_types=[result])
         return self.builder.emit(cast).results[0]
 
@@ -243,14 +280,14 @@ class StatementEmitter:
         ).results[0]
 
     def _lane_offsets(self, width: int, stride: int) -> SSAValue:
-        kind = VectorType(IndexType(), [width])
+        kind = vector_of(IndexType(), width)
         values = DenseIntOrFPElementsAttr.from_list(kind, [stride * lane for lane in range(width)])
         return self.builder.emit(arith.ConstantOp(values, kind)).result
 
     def _broadcast(self, value: SSAValue, width: int) -> SSAValue:
-        if isa(value.type, VectorType):
+        if is_vector(value.type):
             return value
-        kind = VectorType(value.type, [width])
+        kind = vector_of(value.type, width)
         return self.builder.once(
             (value, width), lambda: self.builder.emit(xdsl_vector.BroadcastOp(value, kind)).vector
         )
@@ -269,7 +306,7 @@ class StatementEmitter:
             attribute, operands = self.builder.map(place.first)
             if lanes is None:
                 return self.builder.emit(affine.LoadOp(memref, operands, attribute)).result
-            kind = VectorType(access.array.element_type, [lanes.width])
+            kind = vector_of(access.array.element_type, lanes.width)
             return self.builder.emit(
                 affine.VectorLoadOp.create(
                     operands=[memref, *operands],
@@ -277,7 +314,7 @@ class StatementEmitter:
                     result_types=[kind],
                 )
             ).result
-        kind = VectorType(access.array.element_type, [lanes.width])
+        kind = vector_of(access.array.element_type, lanes.width)
         operands = [self.builder.value(index) for index in place.first]
         if place.is_contiguous:
             return self.builder.emit(
@@ -321,7 +358,7 @@ class StatementEmitter:
     def _mask(self, lanes: Lanes) -> SSAValue:
         if lanes.mask is not None:
             return lanes.mask
-        kind = VectorType(i1, [lanes.width])
+        kind = vector_of(i1, lanes.width)
         all_lanes = DenseIntOrFPElementsAttr.from_list(kind, [1] * lanes.width)
         return self.builder.emit(arith.ConstantOp(all_lanes, kind)).result
 

@@ -10,10 +10,11 @@ from typing import Literal
 
 from xdsl.dialects import arith
 from xdsl.dialects import vector as xdsl_vector
-from xdsl.dialects.builtin import VectorType, i1
+from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
 from ...dialects import affine
+from ...dialects.vector import vector_of
 from ...passes.estimate.program_statistics import bytes_of
 from ...passes.machine.target import Target
 from ..nest.index_expression import Comparison, Connective, Index, choice, decide
@@ -290,8 +291,8 @@ class VectorLoopEmitter(ABC):
         """How many iterations lie before the first aligned vector; 0 in loops that are left alone.
 
         These are short ones, those with steps, and unrolled vectors, as in a register
-        tile; of those with bounds that vary, all that have no loops inside; and those of elements
-        that the target accesses one by one where a vector is not full.
+        tile; of those with bounds that vary, all that have no loops inside; and those with elements
+        that the target accesses one by one where a vector is not full, also as they lie apart.
         """
         width = nest.loop.vector
         assert width is not None
@@ -305,7 +306,11 @@ class VectorLoopEmitter(ABC):
             or not (excess.is_constant or any(isinstance(node, For) for node in walk(nest.body)))
         ):
             return Index()
-        _, rows = self._rows(nest, first, environment)
+        lanes, values = self._in_lanes(nest, first, None, environment)
+        calls = [node.substitute(values) for node in walk(nest.body) if isinstance(node, Call)]
+        if any(self.statements.gathers(call, lanes) for call in calls):
+            return Index()
+        rows = [row for call in calls for row in self.statements.rows(call, lanes)]
         if not all(self.target.has_masked_loads(row.element_bytes) for row in rows):
             return Index()
         shuffles = (nest.loop.unroll or 1) > 1 and not self.is_partial_tile
@@ -345,7 +350,7 @@ class VectorLoopEmitter(ABC):
         counts = [(limit - base + (nest.step - 1)) // nest.step for limit in limits]
         return self.builder.emit(
             xdsl_vector.CreateMaskOp(
-                [self.builder.extremum(kind, counts)], VectorType(i1, [nest.loop.vector])
+                [self.builder.extremum(kind, counts)], vector_of(i1, nest.loop.vector)
             )
         ).mask_vector
 

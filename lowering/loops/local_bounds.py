@@ -78,7 +78,9 @@ class _Proof:
         self.placements = {placement.array.name: placement for placement in placements}
         self.local_accesses = {
             statement.name: _once_each(
-                access for access in statement.accesses if access.array.name in self.placements
+                access
+                for access in statement.accesses
+                if access.array.name in self.placements and not access.is_opaque
             )
             for statement in scop.statements
         }

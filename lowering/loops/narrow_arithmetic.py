@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from xdsl.dialects import arith, func, vector
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, IntegerType, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from ...dialects.arith import DivSIOp, DivUIOp, ExtSIOp, ExtUIOp, ShRSIOp, ShRUIOp, TruncIOp
+from ...dialects.vector import is_vector
 from ...passes.polyhedral.arithmetic_widths import (
     Narrowed,
     is_unsigned,
@@ -165,7 +165,7 @@ def _predicate(operation: arith.CmpiOp, how: Narrowed) -> IntegerAttr:
 def _with_width(kind: Attribute, width: int) -> IntegerType | VectorType[IntegerType]:
     """The integer type, or vector of integers, with elements of so many bits."""
     element = IntegerType(width)
-    return VectorType(element, kind.get_shape()) if isa(kind, VectorType[Attribute]) else element
+    return VectorType(element, kind.get_shape()) if is_vector(kind) else element
 
 
 def _constant(value: int, kind: IntegerType | VectorType[IntegerType]) -> arith.ConstantOp:

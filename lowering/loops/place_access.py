@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from xdsl.dialects import arith
 from xdsl.dialects import vector as xdsl_vector
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, VectorType, i1
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, i1
 from xdsl.ir import Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from ...dialects import affine, vector
+from ...dialects.vector import is_vector, vector_of
 from .alias_analysis import Place
 from .ir_builder import IRBuilder, vector_of_zeros
 
 
 def load(builder: IRBuilder, place: Place) -> SSAValue:
     """Appends a load of the place; lanes that its mask leaves out are zero."""
-    if isa(place.type, VectorType) and (place.mask is not None or place.offsets is not None):
+    if is_vector(place.type) and (place.mask is not None or place.offsets is not None):
         subscripts = [builder.value(subscript) for subscript in place.subscripts]
         mask = _mask(builder, place)
         zero = builder.emit(vector_of_zeros(place.type)).result
@@ -26,7 +26,7 @@ def load(builder: IRBuilder, place: Place) -> SSAValue:
         )
         return builder.emit(operation).results[0]
     attribute, operands = builder.map(place.subscripts)
-    kind = affine.VectorLoadOp if isa(place.type, VectorType) else affine.LoadOp
+    kind = affine.VectorLoadOp if is_vector(place.type) else affine.LoadOp
     return builder.emit(
         kind.create(
             operands=[place.memref, *operands],
@@ -48,7 +48,7 @@ def store(builder: IRBuilder, place: Place, value: SSAValue) -> None:
         )
         return
     attribute, operands = builder.map(place.subscripts)
-    kind = affine.VectorStoreOp if isa(place.type, VectorType) else affine.StoreOp
+    kind = affine.VectorStoreOp if is_vector(place.type) else affine.StoreOp
     builder.emit(
         kind.create(operands=[value, place.memref, *operands], properties={"map": attribute})
     )
@@ -64,13 +64,13 @@ def stored_value(operation: Operation) -> SSAValue:
 def _mask(builder: IRBuilder, place: Place) -> SSAValue:
     if place.mask is not None:
         return place.mask
-    kind = VectorType(i1, [place.width])
+    kind = vector_of(i1, place.width)
     return _constant(builder, DenseIntOrFPElementsAttr.from_list(kind, [1] * place.width))
 
 
 def _offsets(builder: IRBuilder, place: Place) -> SSAValue:
     assert place.offsets is not None
-    kind = VectorType(IndexType(), [place.width])
+    kind = vector_of(IndexType(), place.width)
     return _constant(builder, DenseIntOrFPElementsAttr.from_list(kind, place.offsets))
 
 

@@ -13,11 +13,13 @@ from collections.abc import Callable, Container, Generator, Iterable, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 
 import islpy as isl
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from ...passes.polyhedral.isl_context import TooComplexError, bounded
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Tree, path, sum_of_affs, walk
@@ -25,7 +27,7 @@ from ...passes.polyhedral.scop import Access, Array, Scop
 from ..nest.aff_to_index import aff_to_index
 from ..nest.ast_to_nest import to_index
 from ..nest.full_tiles import outer_schedule
-from ..nest.index_expression import Index, maximum
+from ..nest.index_expression import Index, linear_form, maximum
 from ..nest.nest import Call, Nest
 from ..nest.nest import walk as walk_nest
 from .ir_builder import IRBuilder
@@ -53,6 +55,7 @@ class Placement:
     outer: tuple[Loop, ...]
     offsets: tuple[Offset, ...]
     sizes: tuple[Index, ...]
+    is_whole: bool = False
 
     @property
     def home(self) -> Loop | None:
@@ -61,7 +64,9 @@ class Placement:
 
     @property
     def kept(self) -> tuple[int, ...]:
-        """Subscripts that more than one value of occurs."""
+        """Subscripts that more than one value of occurs; all where the array is passed whole."""
+        if self.is_whole:
+            return tuple(range(len(self.sizes)))
         return tuple(k for k, size in enumerate(self.sizes) if size != Index(1))
 
 
@@ -231,6 +236,10 @@ def _placement(
         cells = used if cells is None else cells.union(used)
     assert cells is not None
     users = frozenset(name for name, _ in uses)
+    if any(access.is_opaque for _, access in uses):
+        sizes = tuple(_size(extent, list(parameters.values())) for extent in array.shape)
+        nowhere = (partial(_always, Index()),) * len(sizes)
+        return Placement(array, users, (), nowhere, sizes, is_whole=True)
     rank = cells.dim(isl.dim_type.out)
     if cells.is_empty():
         nowhere = (partial(_always, Index()),) * rank
@@ -240,22 +249,35 @@ def _placement(
     return Placement(array, users, outer, offsets, numbers)
 
 
+def _size(extent: object, parameters: Sequence[Index]) -> Index:
+    assert isinstance(extent, int | AffineExpr), "the shape of an array that lives in no loop"
+    if isinstance(extent, int):
+        return Index(extent)
+    return linear_form(extent, 0).substitute(dict(enumerate(parameters)))
+
+
 def _extent(
     cells: isl.Map, position: int, context: isl.Set, parameters: Mapping[str, Index]
 ) -> tuple[Offset, Index]:
     """The least subscript as a function of the outer loops' values, and how many there are from it.
 
-    Where the least subscript is no single affine function, or their number has no constant bound,
-    these are those of all iterations.
+    In the first tile of a loop, `max(1, 16 * it)` may stand for `16 * it`: of affine functions that
+    are nowhere above the least subscript, that from which there are fewest. Where there is none, or
+    their number has no constant bound, these are those of all iterations.
     """
     lowest, highest = cells.dim_min(position), cells.dim_max(position)
-    # PwAff.max_val refuses functions with quotients.
-    number = isl.Map.from_pw_aff(highest.sub(lowest)).range().dim_max_val(0)
-    if lowest.n_piece() == 1 and number.is_int():
-        affs: list[isl.Aff] = []
-        lowest.foreach_piece(lambda _, aff: affs.append(aff))
-        offset = partial(aff_to_index, affs[0], parameters=parameters)
-        return offset, Index(number.to_python() + 1)
+    pieces: list[isl.Aff] = []
+    lowest.foreach_piece(lambda _, aff: pieces.append(aff))
+    found: list[tuple[int, isl.Aff]] = []
+    for aff in pieces:
+        start = isl.PwAff.from_aff(aff)
+        # PwAff.max_val refuses functions with quotients.
+        number = isl.Map.from_pw_aff(highest.sub(start)).range().dim_max_val(0)
+        if number.is_int() and (len(pieces) == 1 or lowest.lt_set(start).is_empty()):
+            found.append((number.to_python(), aff))
+    if found:
+        number, aff = min(found, key=itemgetter(0))
+        return partial(aff_to_index, aff, parameters=parameters), Index(number + 1)
     build = isl.AstBuild.from_context(context)
     everything = cells.range()
     first, last = (

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
 
 from ...passes.polyhedral.scop import Access, AccessKind, Scop, Statement
@@ -171,7 +172,10 @@ class _Numbering:
         stored: list[int] = []
         for operation in statement.body:
             place = accesses.get(operation)
-            if place is None:
+            if isinstance(operation, func.CallOp):
+                stored += [self._of(_kind(operation))]
+                stored += [self._operand(values, operand) for operand in operation.operands]
+            elif place is None:
                 operands = [self._operand(values, operand) for operand in operation.operands]
                 for result in operation.results:
                     values[result] = self._result(operation, operands, result.index)

@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
+from math import inf
 
 from ..estimate.estimate import estimate
 from ..estimate.scheduling_context import SchedulingContext
@@ -18,13 +19,16 @@ from ..schedules.schedule import Schedule, Steps
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
 from .guard_splitting import split_at_guards, with_guards
 from .input_reuse import fuse_for_input_reuse
+from .opaque_statements import opaque_statements
 from .strategies import COMPETING, FALLBACKS, STRATEGIES, Strategy
 
 PROFITABLE = 20_000
 """A program with fewer statement instances stays as it was written."""
 
-GAIN = 0.8
-"""A schedule must be estimated to take this part of the time of the program as it was written."""
+GAIN = 0.9
+"""A schedule in another order must be estimated to take this part of the time of the program as it
+was written. Where no other is that good, one in the same order need not be slower: marked vectors
+take as long as those of LLVM, which does not make them everywhere that the estimate believes."""
 
 FUSIONS = ("minimal", "balanced", "maximal")
 """How affine scheduling fuses, from what takes it least time to what takes it most."""
@@ -63,23 +67,31 @@ def default_schedule(
 def choose(
     original: Schedule, context: SchedulingContext, candidates: Iterable[Schedule]
 ) -> Schedule:
-    """The candidate with the best estimate, or the original where none is clearly better."""
-    best = original
+    """The candidate with the best estimate, or the original where none is clearly better.
+
+    Then, it is the best one that runs in the original order and is not estimated to be slower.
+    """
+    best, kept = original, original
     with suppress(TooComplexError), bounded(seconds=MOST_SECONDS):
         if not is_profitable(original, context):
             return original
-        least = GAIN * estimate(original, context)
+        written = estimate(original, context)
+        order = functions_text(original.tree)
+        least, least_kept = GAIN * written, inf
         for candidate in candidates:
             seconds = estimate(candidate, context)
             if seconds < least:
                 best, least = candidate, seconds
-    return best
+            is_best_kept = seconds <= written and seconds < least_kept
+            if is_best_kept and functions_text(candidate.tree) == order:
+                kept, least_kept = candidate, seconds
+    return kept if best is original else best
 
 
 def is_profitable(original: Schedule, context: SchedulingContext) -> bool:
     """Whether a program does so much at these sizes that a schedule can gain anything."""
     statistics = context.statistics(original.scop)
-    return sum(each.instances for each in statistics.statements.values()) >= PROFITABLE
+    return sum(each.work for each in statistics.statements.values()) >= PROFITABLE
 
 
 @dataclass(frozen=True)
@@ -193,6 +205,8 @@ def other_answers(
     for number, first in enumerate(answers):
         behind = tuple(step for answer in answers[number + 1 :] for step in answer.steps)
         others = STRATEGIES[STRATEGIES.index(first.strategy) + 1 :]
+        if first.strategy is opaque_statements:
+            others = ()
         if first.strategy in COMPETING:
             others = tuple(dict.fromkeys((*FALLBACKS, *others)))
         nest = _nest(first.before, first.names)
@@ -219,7 +233,8 @@ def _scheduled(
     """What is new of both kinds of answers; returns the first ones."""
     answers = list(_first_answers(order, context))
     first = answers[-1].schedule if answers else order
-    for candidate in (first, _best_answers(order, answers, context)):
+    # Of two that are estimated alike, the first is chosen.
+    for candidate in (_best_answers(order, answers, context), first):
         if candidate is not None and candidate not in seen:
             seen.add(candidate)
             yield answers, candidate
@@ -233,8 +248,8 @@ def _best_answers(
 ) -> Schedule | None:
     """The first answers, where the answers of `COMPETING` compete with all `FALLBACKS`.
 
-    Such nests have what is estimated to be best, of the nest as it is as well; if that strategy is
-    no fallback, where that is clearly better. None if there are no such nests.
+    Such nests have what is estimated to be best, or stay as they are where nothing is as good; if
+    that strategy is no fallback, where that is clearly better. None if there are no such nests.
     """
     if all(answer.strategy not in COMPETING for answer in chosen):
         return None
@@ -245,7 +260,7 @@ def _best_answers(
             continue
         nest = _nest(schedule, first.names)
         answers = (proposal(schedule, nest, context) for proposal in FALLBACKS)
-        possible = [schedule, *(answer for answer in answers if answer is not None)]
+        possible = [*(answer for answer in answers if answer is not None), schedule]
         best = min(possible, key=lambda answer: estimate(answer, context))
         own = None if first.strategy is STRATEGIES[-1] else first.on(schedule, context)
         if own is not None and estimate(best, context) >= GAIN * estimate(own, context):
@@ -276,6 +291,8 @@ def _answers(
         scheduled = strategy(schedule, nest, context)
         if scheduled is not None:
             yield strategy, scheduled
+            if strategy is opaque_statements:
+                return  # the others ask for the subscripts of all accesses
 
 
 def _nest(schedule: Schedule, names: tuple[str, ...]) -> Tree:

@@ -15,6 +15,7 @@ from ..estimate.parallel_profitability import LEAST_CYCLES
 from ..estimate.program_statistics import ProgramStatistics, bytes_of
 from ..estimate.register_tile import waits_for_lines
 from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.vector_loops import narrowed
 from ..polyhedral.schedule_tree import (
     Leaf,
     Loop,
@@ -108,8 +109,11 @@ class _Plan(BlockSteps):
         self.found = found
         self.statistics = statistics
         self.context = context
-        self.lanes = schedule.target.lanes(found.streamed.array.element_type)
         extents = found.extents
+        lanes = schedule.target.lanes(found.streamed.array.element_type)
+        # Where the rows fill vectors, lanes along them are better than shorter ones along columns.
+        is_small = extents[found.rows] < lanes
+        self.lanes = narrowed(lanes, extents[found.vector]) if is_small else lanes
         vectors = ceil(extents[found.vector] / self.lanes)
         self.tile = tile_of(found, vectors, context, schedule.target)
         cycles = prod(extents.values()) / self.lanes / schedule.target.multiply_adds_per_cycle

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from ..estimate.local_extents import stored_statistics
 from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
-from ..polyhedral.schedule_tree import Tree, loops_around, statements
+from ..polyhedral.schedule_tree import Loop, Tree, loops_around, statements
 from ..schedules.schedule import Schedule
 from ..transformations.parallel import Parallel
 from .steps import attempt
+
+EVEN = 0.9
+"""The share of threads that work, on average, from which on no loop further in is looked for."""
 
 
 def outermost_parallel(
@@ -28,7 +33,11 @@ def mark_parallel(
     context: SchedulingContext,
     least_instances: int = LEAST_INSTANCES,
 ) -> Schedule:
-    """Marks the outermost loops, with enough work in one execution, that can run in parallel."""
+    """Marks the outermost loops, with enough work in one execution, that can run in parallel.
+
+    Of loops with few iterations, as the three planes of an image, the next one that shares its work
+    more evenly.
+    """
     if context.threads == 1:
         return schedule
     statistics = stored_statistics(schedule, context)
@@ -38,15 +47,23 @@ def mark_parallel(
             continue
         outer = loops_around(schedule.tree, name)
         statement = statistics.statements[name]
-        executions = 1.0
+        executions, least = 1.0, least_instances
+        best: tuple[Schedule, Loop, float] | None = None
         for loop, trips in zip(outer, statement.trips(outer), strict=True):
-            instances = sum(statistics.statements[other].instances for other in loop.schedule)
+            instances = sum(statistics.statements[other].work for other in loop.schedule)
             is_long = trips > 1 and (loop.vector is None or trips >= 4 * loop.vector)
-            if is_long and instances / executions >= least_instances:
-                marked = attempt(schedule, Parallel((f"{name}.{loop.name}",)))
+            if best is not None and len(loop.schedule) < len(best[1].schedule):
+                break
+            if is_long and instances / executions >= least:
+                busy = trips / (ceil(trips / context.threads) * context.threads)
+                step = Parallel((f"{name}.{loop.name}",))
+                marked = attempt(schedule, step) if best is None or busy > best[2] else None
                 if marked is not None:
-                    schedule = marked
-                    done |= set(loop.schedule)
-                    break
+                    best, least = (marked, loop, busy), LEAST_INSTANCES
+                    if busy >= EVEN:
+                        break
             executions *= trips
+        if best is not None:
+            schedule, shared, _ = best
+            done |= set(shared.schedule)
     return schedule

@@ -12,8 +12,10 @@ from .factorisation import factorisation
 from .fused_contraction import fused_contraction
 from .gauss_seidel import gauss_seidel
 from .index_set_splitting import index_set_splitting
+from .line_sweeps import line_sweeps
 from .matrix_vector import matrix_vector
 from .nonserial_recurrences import nonserial_recurrences
+from .opaque_statements import opaque_statements
 from .outermost_parallel import outermost_parallel
 from .output_stationary import output_stationary
 from .parallel_strips import parallel_strips
@@ -38,6 +40,7 @@ loops there as well.
 """
 
 STRATEGIES: tuple[Strategy, ...] = (
+    opaque_statements,
     time_tiling,
     gauss_seidel,
     output_stationary,
@@ -53,6 +56,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     strict_order_reductions,
     triangular_solve,
     matrix_vector,
+    line_sweeps,
     recurrences,
     index_set_splitting,
     wavefronts,
@@ -61,8 +65,8 @@ STRATEGIES: tuple[Strategy, ...] = (
 )
 
 FALLBACKS: tuple[Strategy, ...] = (
-    vectorise_and_parallelise,
     unrolled_short_loops,
+    vectorise_and_parallelise,
     outermost_parallel,
     parallel_strips,
 )
@@ -70,6 +74,7 @@ FALLBACKS: tuple[Strategy, ...] = (
 
 COMPETING: tuple[Strategy, ...] = (
     transposed_contraction,
+    line_sweeps,
     recurrences,
     vectorise_and_parallelise,
 )

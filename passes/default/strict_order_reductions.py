@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import AnyFloat
 
 from ..estimate.elementary_functions import elementary_cycles
+from ..estimate.operation_costs import accumulates_in_lanes
 from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.program_statistics import subscript_steps
 from ..estimate.scheduling_context import SchedulingContext
@@ -46,8 +47,8 @@ def strict_order_reductions(
         return None
     sums = row_sums(schedule, around, nest, context)
     lanes = lanes_of(schedule, around, nest, context)
-    if not sums or lanes is None:
-        return None
+    if lanes is None or all(accumulates_in_lanes(schedule, name) for name in sums):
+        return None  # What is exact in any order is accumulated in the lanes of a row.
     names = [leaf.statement for leaf, _ in leaves(nest, ())]
     strip = StripMine((f"{names[0]}.{nest.name}",), strip_of(lanes))
     try:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import FixedBitwidthType
+
 from ..estimate.elementary_functions import INTERLEAVED, elementary_cycles
 from ..estimate.local_extents import stored_statistics
-from ..estimate.operation_costs import accumulates_in_lanes
-from ..estimate.program_statistics import ProgramStatistics
+from ..estimate.operation_costs import accumulates_in_lanes, is_called_by_lane
+from ..estimate.program_statistics import ProgramStatistics, StatementStatistics
 from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.vector_loops import narrowed
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements, walk
@@ -19,6 +21,9 @@ from .steps import attempt
 
 FEWEST_LANES = 0.5
 """Iterations of a vector loop, as a share of the lanes: shorter loops are unrolled by LLVM."""
+
+UNROLLED = 4
+"""Vectors of an iteration where neighbours are shared."""
 
 LONGEST_BAND = 4
 """Orders of more loops than this are not tried."""
@@ -35,19 +40,25 @@ def vectorise_and_parallelise(
     members = statements(nest)
     result = schedule
     for name in members:
-        result = _innermost(result, name, statistics)
+        result = innermost_vector_loop(result, name, statistics)
     for name in members:
         result = _transposed(result, name, statistics)
+        result = _unrolled(result, name, statistics)
     return mark_parallel(result, members, context)
 
 
-def _innermost(schedule: Schedule, name: str, statistics: ProgramStatistics) -> Schedule:
+def innermost_vector_loop(schedule: Schedule, name: str, statistics: ProgramStatistics) -> Schedule:
     """The best loop around a statement as its vector loop, innermost; shared nests stay.
 
     Elementary functions, whose instructions wait for each other, get vectors of two registers.
+    Where each lane calls the C library, there is nothing to gain.
     """
     outer = loops_around(schedule.tree, name)
     if not outer or outer[-1].vector is not None:
+        return schedule
+    target, may_reassociate = schedule.target, schedule.reassociate
+    body = statistics.statements[name].statement.body
+    if any(is_called_by_lane(op, target, reassociate=may_reassociate) for op in body):
         return schedule
     shared = chain(outer[0])
     band = shared if len(shared) == len(outer) else outer[-1:]
@@ -104,6 +115,60 @@ def _transposed(schedule: Schedule, name: str, statistics: ProgramStatistics) ->
             step = Unroll((_name(schedule, outer[-1], name),), vector.vector)
             return attempt(schedule, step) or schedule
     return schedule
+
+
+def _unrolled(schedule: Schedule, name: str, statistics: ProgramStatistics) -> Schedule:
+    """An innermost vector loop unrolled, where its iterations read neighbours along a row.
+
+    Of vectors as long as a cache line, all but one neighbour lie across the border of two. What
+    lies between two vectors is made of them in registers then (`lowering.llvm.shifted_loads`).
+    """
+    target = schedule.target
+    outer = loops_around(schedule.tree, name)
+    loop = outer[-1] if outer else None
+    if loop is None or loop.vector is None or loop.unroll is not None:
+        return schedule
+    statement = statistics.statements[name]
+    is_long = statement.trips(outer)[-1] >= 2 * UNROLLED * loop.vector
+    if not is_long or target.vector_bits < 8 * target.cache_line:
+        return schedule
+    if loop.vector * _widest(statement) > target.vector_bits:
+        return schedule  # Several registers of a vector leave no room for copies.
+    if not _reads_neighbours(loop, statement, outer, statistics):
+        return schedule
+    return attempt(schedule, Unroll((_name(schedule, loop, name),), UNROLLED)) or schedule
+
+
+def _widest(statement: StatementStatistics) -> int:
+    """Bits of the widest values that a statement computes."""
+    widths = [0]
+    for operation in statement.statement.body:
+        narrowed = statement.narrowed.get(operation)
+        kinds = (result.type for result in operation.results)
+        widths += [kind.bitwidth for kind in kinds if isinstance(kind, FixedBitwidthType)]
+        if narrowed is not None:
+            widths[-1] = narrowed.width
+    return max(widths)
+
+
+def _reads_neighbours(
+    loop: Loop,
+    statement: StatementStatistics,
+    outer: tuple[Loop, ...],
+    statistics: ProgramStatistics,
+) -> bool:
+    """Whether a statement reads elements less than a vector apart, along a vector loop."""
+    assert loop.vector is not None
+    direction = statement.direction(outer, loop)
+    if direction is None:
+        return False
+    rows: dict[tuple[str, object, object], set[int]] = {}
+    for access in statement.statement.reads:
+        if access.constants and statement.stride(access, direction, statistics) == 1:
+            *others, last = access.constants
+            key = access.array.name, access.coefficients, tuple(others)
+            rows.setdefault(key, set()).add(last)
+    return any(0 < max(row) - min(row) < loop.vector for row in rows.values())
 
 
 def _name(schedule: Schedule, loop: Loop, statement: str) -> str:

@@ -16,6 +16,8 @@ FEWEST_COLUMNS = 0.25
 """Gathers of neighbouring columns are loads of rows and a transposition from so many columns on, as
 a share of the rows (`lowering.llvm.transposed_loads`)."""
 
+LEAST_BLOCK_BITS = 256
+"""A row of a block that is transposed fills a register, or several where these are shorter."""
 
 LARGEST_STRIDE = 4
 """In elements: what is further apart is gathered or scattered, unless others lie in between."""
@@ -204,15 +206,18 @@ def _gather(
 ) -> float:
     """Operations for a vector of elements from as many rows: one for each, as a rule.
 
-    Where neighbouring columns are read together, rows are loaded and transposed.
+    Where neighbouring columns are read together, rows are loaded and transposed; where a block of
+    them is written together, it is transposed and stored as rows.
     """
     machine, lanes = program.machine, around.lanes
-    if access.kind is AccessKind.WRITE:
+    register = max(LEAST_BLOCK_BITS, machine.vector_bits)
+    block = min(lanes, register / (8 * bytes_of(access.array.element_type)))
+    columns = min(block, _columns(program.statistics, access, statement, around))
+    if access.kind is AccessKind.WRITE and columns < block:
         return machine.stores_per_cycle * machine.scatter_cycles * lanes
-    columns = _columns(program.statistics, access, statement, around)
-    if columns < max(2.0, FEWEST_COLUMNS * lanes):
+    if columns < max(2.0, FEWEST_COLUMNS * block):
         return machine.loads_per_cycle * machine.gather_cycles * lanes
-    return lanes / columns + log2(lanes)
+    return lanes / block * (block / columns + log2(block))
 
 
 def _columns(
@@ -221,10 +226,10 @@ def _columns(
     statement: StatementStatistics,
     around: LoopsAround,
 ) -> float:
-    """How many neighbouring columns are read together, by loops that are fully unrolled."""
+    """How many neighbouring columns are accessed together, by loops that are unrolled."""
     columns = 1.0
     for loop, count in zip(around.loops, around.trips, strict=True):
-        direction = statement.direction(around.loops, loop) if loop.unroll == 0 else None
+        direction = None if loop.unroll is None else statement.direction(around.loops, loop)
         if direction is not None and abs(statement.stride(access, direction, statistics)) == 1:
-            columns = max(columns, min(around.lanes, count))
+            columns = max(columns, min(loop.unroll or count, count))
     return columns

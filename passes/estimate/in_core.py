@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 from ..polyhedral.schedule_tree import Leaf, Loop, leaves
 from ..polyhedral.scop import Access, Statement
 from .access_costs import LoopsAround, port_cycles
+from .opaque_work import opaque_operations
 from .operation_costs import Changes, throughput
 from .paired_products import adds_pairs
 from .program_statistics import StatementStatistics, bytes_of, is_scalar, subscript_steps
@@ -128,7 +129,7 @@ class InCoreTime:
             not self._vector_loops.is_in_step(vector, loops)
             or self._vector_loops.has_conditions_inside(statistics, vector, loops)
         )
-        if guarded:
+        if guarded or statistics.statement.is_opaque:
             vector = None
         innermost = innermost_loop(loops)
         if vector is None and innermost is not None:
@@ -157,7 +158,7 @@ class InCoreTime:
             statistics.instances,
             lanes,
             program.threads(statistics, loops),
-            operations,
+            operations + opaque_operations(statistics.statement),
             port_cycles(program, statistics, around, shared.places),
             self._latency(statistics, loops, vector),
             program.machine.guard_cycles * guarded,

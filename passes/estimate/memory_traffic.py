@@ -1,11 +1,14 @@
 """Memory traffic: the bytes that cross each level of the memory hierarchy.
 
-Of a loop whose body fits in a cache, every line crosses once; otherwise once per iteration.
+Of a loop whose body fits in a cache, every line crosses once; otherwise once per iteration. A
+program whose arrays fit in the last cache finds them there, from the run before or from what has
+written them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from math import inf, log, prod
 
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, leaves, statements
@@ -34,6 +37,9 @@ class MemoryTraffic:
             limit, speed = inf, bandwidth * threads
             traffic = self._into(nest, (), machine.capacity(level))
             if level == max(machine.bandwidths):
+                if self._stays_in_caches:
+                    yield 0.0
+                    continue
                 traffic += self._write_allocated(nest)
                 faster = min(1, log(streams, machine.streams))
                 limit, speed = machine.memory_bandwidth, speed * (1 + faster)
@@ -42,6 +48,13 @@ class MemoryTraffic:
                 waiting = (machine.unseen_stream - 1) / max(1.0, streams / 2)
                 speed /= 1 + unseen * waiting
             yield traffic / min(limit, speed)
+
+    @cached_property
+    def _stays_in_caches(self) -> bool:
+        machine = self._program.machine
+        arrays = self._program.schedule.scop.arrays
+        total = sum(self._statistics.bytes(array) for array in arrays)
+        return total <= machine.capacity(max(machine.bandwidths))
 
     def _unseen_share(self, nest: Loop) -> float:
         """The share of large arrays that is read before the prefetchers see a stream."""

@@ -112,9 +112,18 @@ def _calls(operation: Operation, target: Target, lanes: float, *, reassociate: b
     """Cycles that a vector spends in functions."""
     if own := elementary_cycles(operation, target, lanes):
         return own
-    has_variant = lanes > 1 and function_name(operation) in target.vector_functions
-    has_variant &= reassociate or allows(operation, FastMathFlag.APPROX_FUNC)
-    return call_cycles(operation, target) * (target.vector_function if has_variant else lanes)
+    called = call_cycles(operation, target)
+    if lanes == 1 or is_called_by_lane(operation, target, reassociate=reassociate):
+        return called * lanes
+    return called * target.vector_function
+
+
+def is_called_by_lane(operation: Operation, target: Target, *, reassociate: bool) -> bool:
+    """Whether a vector calls a function of the C library for each of its lanes."""
+    if not call_cycles(operation, target) or elementary_cycles(operation, target, 1.0):
+        return False
+    is_approximated = reassociate or allows(operation, FastMathFlag.APPROX_FUNC)
+    return not (is_approximated and function_name(operation) in target.vector_functions)
 
 
 def call_cycles(operation: Operation, machine: Machine) -> float:
@@ -145,7 +154,7 @@ def varying_results(
     None, for all loops, where iterators have a part in it. Other operations run once.
     """
     found: dict[SSAValue, frozenset[int] | None] = dict.fromkeys(statement.indices)
-    loads = {access.op: access for access in statement.reads}
+    loads = {access.op: access for access in statement.reads if not access.is_opaque}
     for operation in statement.body:
         if operation in loads:
             found[operation.results[0]] = changes(loads[operation])

@@ -22,6 +22,7 @@ from ..polyhedral.counting import UncountableError, cardinality, fix_parameters
 from ..polyhedral.limited_iterators import limits
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Array, Scop, Statement
+from .opaque_work import relative_work
 
 Slope = int | Fraction
 """How much one thing grows with another; an int where it is whole, which is quicker."""
@@ -124,6 +125,11 @@ class StatementStatistics:
     def instances(self) -> float:
         """How many instances run."""
         return prod(self.spans)
+
+    @property
+    def work(self) -> float:
+        """As many instances of usual statements take as long."""
+        return self.instances * relative_work(self.statement)
 
     def _spans_in(self, order: Sequence[int]) -> tuple[float, ...]:
         """As `spans`, with iterators one after the other in this order."""

@@ -30,6 +30,8 @@ def recurrence(schedule: Schedule, name: str, loop: Loop) -> float:
     there is no such value.
     """
     statement = schedule.scop.statement(name)
+    if statement.is_opaque:
+        return 0.0
     function = schedule.legality.function(loop).multi
     active = schedule.legality.active(schedule.functions_around(loop))
     chains: list[tuple[Access, Access, int]] = []

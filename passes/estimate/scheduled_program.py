@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import ceil, prod
 
 from ...support.cached_property import cached_property
 from ..machine.machine import Machine
@@ -13,6 +13,9 @@ from ..schedules.schedule import Schedule
 from .local_extents import stored_statistics
 from .program_statistics import ProgramStatistics, StatementStatistics
 from .scheduling_context import SchedulingContext
+
+MANY = 16
+"""Iterations for each thread of which one more or less for a thread does not count."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +58,19 @@ class ScheduledProgram:
         return self.statistics.statements[name]
 
     def threads(self, statement: StatementStatistics, loops: Sequence[Loop]) -> float:
-        """How many threads share the iterations of the parallel loops around a statement."""
+        """How many threads work at a time on the parallel loops around a statement, on average.
+
+        Two threads run three iterations in the time of two: one and a half work.
+        """
         parallel = [
             trips
             for loop, trips in zip(loops, statement.trips(loops), strict=True)
             if loop.parallel
         ]
-        return min(self.context.threads, prod(parallel)) if parallel else 1.0
+        iterations, threads = float(prod(parallel)), self.context.threads
+        if iterations >= MANY * threads or not iterations.is_integer():
+            return min(threads, iterations)  # Of loops whose range varies, the average is known.
+        return iterations / ceil(iterations / threads) if parallel else 1.0
 
     def forks(self, loop: Loop, outer: tuple[Loop, ...]) -> float:
         """How often a parallel loop starts its threads."""

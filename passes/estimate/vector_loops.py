@@ -71,8 +71,8 @@ class VectorLoops:
             operations, copies = self._copies(loop, outer)
             found = operations <= most
             if found and has_vectors:
-                # What a loop around these would use again has no registers else.
-                found = copies <= self._program.machine.vector_registers
+                # What a loop around these would use again has no registers else, nor has the rest.
+                found = copies < self._program.machine.vector_registers
             elif found:
                 found = not self._is_vectorised_first(loop, outer)
             self._short[id(loop)] = found

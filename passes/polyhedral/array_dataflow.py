@@ -52,10 +52,20 @@ class ArrayAccesses:
                 if access.array is not self.array:
                     continue
                 if access.kind is AccessKind.WRITE:
-                    written.append(access)
+                    written += [] if access.is_opaque else [access]
                 else:
                     result.append(reduce(_without, written, access.relation))
         return union(self.scop, result)
+
+    @cached_property
+    def are_exact(self) -> bool:
+        """Whether all accesses happen for sure: those of opaque regions need not."""
+        return not any(
+            access.is_opaque
+            for statement in self.scop.statements
+            for access in statement.accesses
+            if access.array is self.array
+        )
 
     @cached_property
     def count(self) -> int:

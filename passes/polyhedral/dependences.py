@@ -281,7 +281,7 @@ def _compute(
     attempts = _ATTEMPTS
     for accesses in _by_array(scop):
         through = known.get(accesses.array.name)
-        if through is None and attempts:
+        if through is None and attempts and accesses.are_exact:
             try:
                 through = _remembered(accesses, accumulations, memory)
             except (TooComplexError, isl.Error):
@@ -319,6 +319,8 @@ def _remembered(
 
 def _inputs(scop: Scop) -> Iterator[Dependence]:
     for accesses in _by_array(scop):
+        if not accesses.are_exact:
+            continue  # what is read again is not known
         try:
             with bounded(ARRAY_OPERATIONS):
                 relation = accesses.next_reads()

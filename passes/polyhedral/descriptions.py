@@ -16,7 +16,10 @@ from .scop import Access, Scop, Statement
 def describe_access(scop: Scop, statement: Statement, access: Access) -> str:
     """An element of an array, as the loops around the statement in the program name it."""
     symbols = [parameter.name for parameter in scop.parameters]
-    subscripts = [to_readable_text(r, statement.loops, symbols) for r in access.map.results]
+    subscripts = [
+        "*" if k in access.unknown else to_readable_text(r, statement.loops, symbols)
+        for k, r in enumerate(access.map.results)
+    ]
     return f"{access.array.name}[{', '.join(subscripts)}]"
 
 

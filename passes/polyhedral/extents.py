@@ -61,6 +61,8 @@ def _needed(scop: Scop, array: Array, dimension: int, sizes: Mapping[str, int]) 
     if array.argument in gathered_arguments(scop):
         return None
     accesses = [a for s in scop.statements for a in s.accesses if a.array is array]
+    if any(dimension in access.unknown for access in accesses):
+        return None
     if not accesses and array.shape[dimension] in [p.name for p in scop.parameters]:
         return None
     needed = 0

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from xdsl.dialects import arith, func
 from xdsl.dialects import vector as xdsl_vector
-from xdsl.dialects.builtin import Float32Type, Float64Type, UnitAttr, VectorType
+from xdsl.dialects.builtin import Float32Type, Float64Type, UnitAttr
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Attribute, Operation
-from xdsl.utils.hints import isa
+from xdsl.ir import Operation
+
+from ...dialects.vector import is_vector
 
 SEPARATE = "loopwright.separate"
 """The attribute of an addition that is not fused although an operand is a product now."""
@@ -84,7 +85,7 @@ def drop_needless_marks(function: func.FuncOp) -> None:
 
 def _is_fusible(operation: arith.AddfOp | arith.SubfOp | arith.MulfOp) -> bool:
     kind = operation.result.type
-    element = kind.element_type if isa(kind, VectorType[Attribute]) else kind
+    element = kind.element_type if is_vector(kind) else kind
     return isinstance(element, Float32Type | Float64Type) and not any(
         flag in operation.fastmath.data for flag in _LICENCES
     )

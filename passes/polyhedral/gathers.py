@@ -43,6 +43,14 @@ def argument_arrays(scop: Scop) -> dict[SSAValue, Array]:
     return {array.value: array for array in scop.arrays if array.argument is not None}
 
 
+def whole_arrays(scop: Scop) -> dict[SSAValue, Array]:
+    """The arrays that opaque regions take, by the values that they name: never buffers of steps."""
+    found: dict[SSAValue, Array] = {}
+    for array in scop.arrays:
+        found.setdefault(array.value, array)
+    return found
+
+
 def describe_gathers(scop: Scop, statement: Statement) -> list[str]:
     """`x[*]` for each array that gathers of a statement read."""
     arrays = argument_arrays(scop)

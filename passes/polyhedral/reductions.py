@@ -84,7 +84,7 @@ def find_partial_accumulation(statement: Statement) -> Accumulation | None:
 
     The relation of the store has these alone, where they are not all.
     """
-    if len(statement.writes) != 1:
+    if len(statement.writes) != 1 or statement.is_opaque:
         return None
     store = statement.writes[0]
     candidates = [

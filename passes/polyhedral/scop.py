@@ -78,6 +78,9 @@ class Access:
     `map` has the statement's induction variables as dims, the Scop's parameters (in order) as
     symbols and one result per subscript. `relation` is the same as isl, restricted to the domain:
     `[params] -> { S0[i, j] -> A[a, b] }`. `op` is the affine.load or affine.store in the body.
+
+    An access of an opaque region may happen or not, and the call has several (`op`). Its `unknown`
+    subscripts, by position, may have any value: they are 0 in `map`, which is of no use then.
     """
 
     kind: AccessKind
@@ -85,6 +88,8 @@ class Access:
     map: AffineMap
     relation: isl.Map
     op: Operation
+    unknown: tuple[int, ...] = ()
+    is_opaque: bool = False
 
     @cached_property
     def coefficients(self) -> tuple[tuple[int, ...], ...]:
@@ -116,6 +121,13 @@ class Statement:
     accesses: tuple[Access, ...]
     body: tuple[Operation, ...]
     indices: Mapping[SSAValue, AffineExpr] = field(default_factory=dict[SSAValue, AffineExpr])
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether it runs a region that is not affine: a call in its body."""
+        return any(access.is_opaque for access in self.accesses) or any(
+            isinstance(op, func.CallOp) for op in self.body
+        )
 
     @property
     def reads(self) -> tuple[Access, ...]:
@@ -158,6 +170,11 @@ class Scop:
             if statement.name == name:
                 return statement
         raise KeyError(name)
+
+    @cached_property
+    def opaque_statements(self) -> tuple[str, ...]:
+        """The names of the statements that are not affine inside."""
+        return tuple(statement.name for statement in self.statements if statement.is_opaque)
 
     @property
     def sizes(self) -> tuple[Parameter, ...]:

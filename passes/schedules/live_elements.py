@@ -7,6 +7,7 @@ from functools import reduce
 
 import islpy as isl
 
+from ..polyhedral.copied_dependences import pairs_through
 from ..polyhedral.dependences import DependenceKind
 from ..polyhedral.schedule_tree import Loop, statements
 from ..polyhedral.scop import Statement
@@ -24,31 +25,27 @@ class LiveElements:
         self.scop = schedule.scop
         self.outer = (*schedule.outer(loop), loop)
         self.array = array
+        arguments = [each.name for each in self.scop.arrays if not each.is_local]
+        self.is_observed = array in (*arguments, *(each.name for each in self.scop.returns))
         self.inside = set(statements(loop.body))
         # Where steps of a reduction have changed places, the dependences do not tell which is last.
         self.has_free_steps = schedule.dependences.has_free_steps(array)
-        self.flows = [
-            dependence
-            for dependence in schedule.dependences
-            if dependence.kind is DependenceKind.FLOW and dependence.array == array
-        ]
+        through = [each for each in schedule.dependences if each.array == array]
+        self.flows = [each for each in through if each.kind is DependenceKind.FLOW]
+        self.outputs = [each for each in through if each.kind is DependenceKind.OUTPUT]
 
     def before(self, reads: Sequence[tuple[Statement, isl.Map]]) -> isl.Map:
         """What is read and was not written before by the same iteration."""
-        names = [statement.name for statement, _ in reads]
         exposed = [
             self._elements(
-                statement,
-                relation.subtract_domain(self._written_inside(statement.name))
-                if names.count(statement.name) == 1
-                else relation,
+                statement, relation.subtract_domain(self._written_inside(statement.name, relation))
             )
             for statement, relation in reads
         ]
         return reduce(isl.Map.union, exposed)
 
     def after(self, writes: Sequence[tuple[Statement, isl.Map]]) -> isl.Map:
-        """What is written and read elsewhere, or written by no later iteration."""
+        """What is written and read elsewhere, or is the last value of an argument's element."""
         written = reduce(isl.Map.union, (self._elements(*write) for write in writes))
         names = [statement.name for statement, _ in writes]
         writers = {
@@ -58,11 +55,17 @@ class LiveElements:
             if access.array.name == self.array
         }
         iterations = written.reverse()
-        if self.has_free_steps or not writers <= self.inside or len(set(names)) < len(names):
+        if self.has_free_steps or len(set(names)) < len(names):
             return written
-        if iterations.is_single_valued():
-            return written
-        last = iterations.lexmax().reverse()
+        if not self.is_observed:
+            last = isl.Map.empty(written.get_space())
+        elif writers <= self.inside:
+            if iterations.is_single_valued():
+                return written
+            last = iterations.lexmax().reverse()
+        else:
+            final = [(s, r.subtract_domain(self._overwritten(s.name))) for s, r in writes]
+            last = reduce(isl.Map.union, (self._elements(*write) for write in final))
         used = [
             self._elements(statement, relation.intersect_domain(self._read_outside(statement.name)))
             for statement, relation in writes
@@ -73,14 +76,22 @@ class LiveElements:
     def _elements(self, statement: Statement, relation: isl.Map) -> isl.Map:
         return outer_values(self.outer, statement).reverse().apply_range(relation)
 
-    def _written_inside(self, reader: str) -> isl.Set:
-        """Instances of a statement that read what the same iteration of the loop has written."""
+    def _written_inside(self, reader: str, read: isl.Map) -> isl.Set:
+        """Instances of a statement of which a read sees what the same iteration has written."""
         found = isl.Set.empty(self.scop.statement(reader).domain.get_space())
         for flow in self.flows:
             if flow.target == reader and flow.source in self.inside:
-                found = found.union(
-                    flow.relation.intersect(same_iteration(self.outer, self.scop, flow)).range()
-                )
+                pairs = pairs_through(flow, self.scop, read)
+                inside = same_iteration(self.outer, self.scop, flow)
+                found = found.union(pairs.intersect(inside).range())
+        return found
+
+    def _overwritten(self, writer: str) -> isl.Set:
+        """Instances of a statement after which something writes the same element again."""
+        found = isl.Set.empty(self.scop.statement(writer).domain.get_space())
+        for output in self.outputs:
+            if output.source == writer:
+                found = found.union(output.relation.domain())
         return found
 
     def _read_outside(self, writer: str) -> isl.Set:

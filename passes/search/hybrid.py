@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from random import Random
 
 import numpy as np
 
@@ -33,6 +34,9 @@ NEIGHBOURS = 10
 
 COURAGE = 0.5
 """Standard deviations that an uncertain schedule is taken to be faster than expected."""
+
+EXPLORED = 2
+"""Of a batch are drawn from new neighbours of the fastest schedules, whatever the model says."""
 
 POOL = 2000
 """Candidates, the best by the model, among which a batch is chosen."""
@@ -66,23 +70,34 @@ class HybridSearch:
         liked = state.ranked()[: self.beam]
         state.measure([state.default_schedule, *task.known, *seeds, *liked])
         sources: dict[object, Iterator[Schedule]] = {}
+        random = Random(task.seed)
         idle = 0
         while task.budget is not None or idle < self.batches:
             best = state.speedup(state.key(state.proven()[0])) if state.proven() else 0.0
-            self._widen(state, sources)
-            batch = self._choose(state)
+            near = self._widen(state, sources)
+            random.shuffle(near)
+            liked = self._choose(state)
+            drawn = [each for each in near if each not in liked[: self.batch - EXPLORED]]
+            drawn = drawn[:EXPLORED]
+            batch = [*liked[: self.batch - len(drawn)], *drawn]
             if not batch:
                 return
             idle = 0 if max(state.measure(batch)) > best else idle + 1
 
-    def _widen(self, state: SearchState, sources: dict[object, Iterator[Schedule]]) -> None:
-        """Predicts more neighbours of the fastest schedules."""
+    def _widen(
+        self, state: SearchState, sources: dict[object, Iterator[Schedule]]
+    ) -> list[Schedule]:
+        """Predicts more neighbours of the fastest schedules: these."""
+        found: list[Schedule] = []
         for parent in state.proven()[:PARENTS]:
             key = state.key(parent)
             task = state.task
             source = sources.setdefault(key, neighbours(task.original, parent, task.context))
             fresh = (each for each in source if state.is_new(each))
-            state.predict(list(islice(fresh, NEIGHBOURS)))
+            near = list(islice(fresh, NEIGHBOURS))
+            state.predict(near)
+            found += map(state.entered, near)
+        return list(dict.fromkeys(found))
 
     def _choose(self, state: SearchState) -> list[Schedule]:
         """What is to be measured next: probably fast, or too uncertain to leave out."""

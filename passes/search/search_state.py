@@ -21,6 +21,9 @@ BATCH = 64
 RUNS = 8
 """Schedules that are measured at a time, at most."""
 
+FIRST_RUNS = 2
+"""The same within a budget, before it is known how long they take."""
+
 SHARE_OF_RUNS = 0.1
 """Of the budget may go by until the next look at the clock."""
 
@@ -29,6 +32,15 @@ LAST_RUNS = 4
 
 REPORT_EVERY = 0.5
 """Seconds."""
+
+FASTER = 1.01
+"""What is so many times as fast as the best so far is an improvement, not noise."""
+
+IDLE = 0.5
+"""The part of a search that brings nothing after which more of it would hardly either, ..."""
+
+FEWEST_IDLE = 24
+"""... if there were so many runs in it."""
 
 
 class OutOfTime(Exception):
@@ -62,6 +74,8 @@ class SearchState:
         self.is_chosen = False
         self._usual: Schedule | None = None
         self._runs = 0
+        self._fastest = 0.0
+        self._improved = 0.0, 0
         self._begin = self._reported = time.monotonic()
         self._limit: float = inf if task.budget is None else task.budget
         self._part: float = inf
@@ -208,6 +222,9 @@ class SearchState:
         for key, answer in zip(keys, answers, strict=False):
             self.measured.setdefault(key, []).append(float(answer))
         self._runs += len(answers)
+        if max(answers, default=0.0) > FASTER * self._fastest:
+            self._fastest = max(answers)
+            self._improved = self.seconds, self._runs
         # What was the best one so far may have turned out to be slow, or to fail.
         self._best = max(self.schedules, key=self._rank)
         self._report()
@@ -229,8 +246,10 @@ class SearchState:
     def _affordable(self) -> int:
         """How many schedules to measure until the next look at the clock: two for compilers."""
         budget = self.task.budget
-        if budget is None or not self._seconds_each:
+        if budget is None:
             return RUNS
+        if not self._seconds_each:
+            return FIRST_RUNS
         return max(2, min(RUNS, int(SHARE_OF_RUNS * budget / self._seconds_each)))
 
     @property
@@ -275,6 +294,16 @@ class SearchState:
         """All schedules that were measured and can be run, the fastest first."""
         keys = sorted(self.measured, key=lambda key: -self.speedup(key))
         return [self.schedules[key] for key in keys if self.speedup(key) > 0]
+
+    def note_idleness(self) -> None:
+        """Remarks that the last part of the time has brought nothing, where it has not."""
+        at, runs = self._improved
+        idle = self.seconds - at
+        if idle >= IDLE * self.seconds and self._runs - runs >= FEWEST_IDLE:
+            self.remarks.append(
+                f"more time would hardly help: of {self.seconds:.1f} s, the last {idle:.1f} s with "
+                f"{self._runs - runs} runs have found nothing faster"
+            )
 
     def result(self, ended: Ended) -> Result:
         """The end of the search."""

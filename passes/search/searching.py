@@ -61,6 +61,8 @@ def _search(how: Search, task: Task) -> Result:
         except OutOfTime:
             ended = "time"
         if task.evaluator is not None:
+            if ended == "time":
+                state.note_idleness()
             state.measure_one()
             remeasure_finalists(state)
         elif not state.is_chosen:

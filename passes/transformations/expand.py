@@ -53,6 +53,12 @@ class Expand(Transformation):
         users = {s.name for s in schedule.scop.statements if _uses(s, array)}
         if not users & inside:
             raise MalformedTransformation(f"{array.name} is not used inside {members[-1].name}")
+        for statement in schedule.scop.statements:
+            if any(a.is_opaque and a.array is array for a in statement.accesses):
+                raise MalformedTransformation(
+                    f"{statement.name} is not affine: which elements of {array.name} it uses is "
+                    "not known"
+                )
         violation = self._violation(schedule, members, array, inside)
         if violation is not None:
             raise IllegalTransformation(self.subject, violation, steps=partial(str, schedule))

@@ -45,8 +45,8 @@ class Pack(Transformation):
 
     The buffer is as large as the box around these elements. What is read of what was there before
     is copied in before the body; what is written is copied back after it, if it is read outside or
-    not written again by later iterations. The copies are statements `pack_B` and `unpack_B` with
-    loops `B0`, `B1` ... over the subscripts. `order` is that of the buffer's
+    the last value of an argument. The copies are statements `pack_B` and `unpack_B` with loops
+    `B0`, `B1` ... over the subscripts. `order` is that of the buffer's
     subscripts: `1,0` transposes. `panels=0,8` cuts the second subscript into panels of 8: its
     quotient by 8 stands in its place, its remainder comes last. With `scaled=true` the buffer holds
     the products with the scalar argument that every use multiplies an element by; with
@@ -112,6 +112,12 @@ class Pack(Transformation):
             raise MalformedTransformation(
                 f"{self.array} is not used inside {loop.name}: nothing to copy"
             )
+        for statement, access in uses:
+            if access.is_opaque:
+                raise MalformedTransformation(
+                    f"{statement.name} is not affine: which elements of {self.array} it uses is "
+                    "not known"
+                )
         if not self.reads:
             return uses
         known = {f"{s.name}.{read_number(s, a)}" for s, a in uses if a.kind is AccessKind.READ}

@@ -137,6 +137,7 @@ def check(case: Case, prepared: Prepared) -> list[Agreement]:
 
 def _compare_in_parts(name: str, result: Array, expected: Array, operations: float) -> Agreement:
     """As `compare`, for arrays of which there cannot be many copies."""
+    result, expected = np.atleast_1d(result, expected)
     rows = max(1, PART * len(expected) // max(1, expected.size))
     starts = range(0, len(expected), rows)
     parts = [

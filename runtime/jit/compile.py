@@ -221,6 +221,9 @@ def verified_loops(
     source: Source, schedule: Schedule | None, sizes: Mapping[str, int], *, vectors: bool = True
 ) -> tuple[func.FuncOp, Verdict | None]:
     """What `loops_of` gives, and the verdict on it where one is asked for; raises the same."""
+    if schedule is None and source.scop.opaque_statements:
+        # The text has no checks of subscripts that depend on data.
+        schedule = Schedule.original(source.scop)
     if schedule is not None:
         validator = Validator(schedule) if source.verify else None
         inspect: Inspect | None = validator

@@ -18,6 +18,7 @@ from ...dialects.errors import SourceError
 from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.polyhedral.counting import UncountableError, floating_point_operations
 from ...passes.schedules.schedule import Schedule
+from ...support.stage_times import stage
 from ..calling.arguments import ArrayArgument
 from ..calling.errors import KernelError
 from ..calling.signature import CValue
@@ -42,7 +43,7 @@ another process when it is ended."""
 HANG = 3.0
 """The first run may take in addition so many times the best one's seconds."""
 
-CUTOFF = 2.0
+CUTOFF = 1.25
 """A candidate that takes so many times the best one's seconds is run no more."""
 
 BUDGET = 0.1
@@ -173,12 +174,14 @@ class RunningEvaluator:
             return []
         texts = [str(schedule) for schedule in schedules]
         try:
-            self._compile(texts, end)
+            with stage("compile candidates"):
+                self._compile(texts, end)
             answers: list[float] = []
-            for text in texts:
-                if not self._is_in_time(text, end):
-                    break
-                answers.append(self._measure(text, end))
+            with stage("run candidates"):
+                for text in texts:
+                    if not self._is_in_time(text, end):
+                        break
+                    answers.append(self._measure(text, end))
             return answers
         except StartError as error:
             raise EvaluationError(str(error)) from error

@@ -32,6 +32,18 @@ SHORT = 2e-5
 ROW = 2e-4
 """... for so many seconds."""
 
+SETTLED = 0.2
+"""Of the budget, after which runs are enough that have come to the shortest time ..."""
+
+AGREEING = 3
+"""... so often, ..."""
+
+NEAR = 1.01
+"""... or to so many times that."""
+
+HOPELESS = 2.0
+"""So many times the cutoff, and the second run is the last."""
+
 ENOUGH = 0.5
 """Seconds of runs after which there are enough of them, whatever their number."""
 
@@ -113,10 +125,14 @@ class Runner:
         cells = [result.ctype() for result in results] if len(results) > 1 else []
         places = [ctypes.addressof(cell) for cell in cells]
         calls = max(1, round(ROW / seconds))
-        end = time.perf_counter() + budget
-        while time.perf_counter() < end:
+        begin = time.perf_counter()
+        rows: list[float] = []
+        while (spent := time.perf_counter() - begin) < budget:
+            if spent > SETTLED * budget and _has_settled(rows):
+                break
             restore(self._written, whole=False)
-            yield self._watch(address, calls, *self._values, *places) * 1e-9 / calls
+            rows.append(self._watch(address, calls, *self._values, *places) * 1e-9 / calls)
+            yield rows[-1]
 
     def _check(self, returned: object, *, is_reference: bool) -> str:
         """What is wrong with the results, in words; they are right when they are the reference."""
@@ -142,8 +158,16 @@ def _is_enough(runs: list[float], trial: Trial) -> bool:
     least = len(runs) > LEAST_RUNS
     # Of short runs, the first alone may be slow.
     is_slow = min(runs) > trial.cutoff and (least or runs[0] > trial.budget)
-    is_steady = least and total >= trial.budget
-    return is_slow or is_steady or max(total, runs[0]) >= ENOUGH or len(runs) > MOST_RUNS
+    is_hopeless = len(runs) > 1 and min(runs) > HOPELESS * trial.cutoff
+    has_settled = total >= SETTLED * trial.budget and _has_settled(runs)
+    is_steady = least and (total >= trial.budget or has_settled)
+    is_long = max(total, runs[0]) >= ENOUGH or len(runs) > MOST_RUNS
+    return is_slow or is_hopeless or is_steady or is_long
+
+
+def _has_settled(runs: list[float]) -> bool:
+    """Whether several runs have come to the shortest time: another one would not be shorter."""
+    return sum(seconds <= NEAR * min(runs) for seconds in runs) >= AGREEING if runs else False
 
 
 def _difference(result: NDArray[Any], expected: NDArray[Any]) -> float:

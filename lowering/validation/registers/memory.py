@@ -17,20 +17,29 @@ from .addresses import Address, Placed, can_overlap
 
 @dataclass
 class Memory:
-    """The values at addresses, and the addresses that are out of date."""
+    """The values at addresses, and the addresses that are out of date.
 
-    known: dict[Address, SSAValue] = field(default_factory=dict[Address, SSAValue])
+    Of an address with a mask, several values may be known, which are equal in its lanes.
+    """
+
+    known: dict[Address, tuple[SSAValue, ...]] = field(
+        default_factory=dict[Address, tuple[SSAValue, ...]]
+    )
     stale: dict[Address, Placed] = field(default_factory=dict[Address, Placed])
 
     def copy(self) -> Memory:
         """Another memory with the same contents."""
         return Memory(dict(self.known), dict(self.stale))
 
+    def holds(self, address: Address, value: SSAValue) -> bool:
+        """Whether a value is known to be at an address."""
+        return any(value is each for each in self.known.get(address, ()))
+
     def write(self, placed: Placed, value: SSAValue | None) -> None:
         """The function as it was stores a value, which may have no name in the other function."""
         self.forget([placed])
         if value is not None:
-            self.known[placed.address] = value
+            self.known[placed.address] = (value,)
 
     def forget(self, written: Iterable[Placed]) -> None:
         """What is stored at these addresses is not known."""

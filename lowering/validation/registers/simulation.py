@@ -21,6 +21,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ....dialects import affine
 from ....dialects.memref import is_memref
+from ...loops.alias_analysis import is_inside
 from ...loops.place_access import stored_value
 from ...nest.index_expression import Comparison, Index
 from ..verdict import NotKnownError
@@ -124,10 +125,10 @@ class _Simulation:
                 raise NotKnownError(f"{operation.name} is gone")
             masks = _masks(address)
             if operation.results:
-                value = state.known.get(address)
-                if value is None or value.type != operation.results[0].type:
+                values = state.known.get(address, ())
+                if not values or values[0].type != operation.results[0].type:
                     raise NotKnownError(f"a load of {address} is gone")
-                self.values.name(operation.results[0], Named(value, masks))
+                self.values.name(operation.results[0], Named(values[0], masks))
             else:
                 name = self.values.names.get(stored_value(operation))
                 is_known = name is not None and name.masks <= masks
@@ -150,18 +151,23 @@ class _Simulation:
             state.check_current(Placed(address, self.before.conditions(around)))
             self.loaded[operation.results[0]] = address
             self._loaded(operation.results[0], address, state)
-        elif state.known.get(address) is not self.values.leader(stored_value(operation)):
+        elif not state.holds(address, self.values.leader(stored_value(operation))):
             raise NotKnownError(f"a store to {address} is added")
         else:
             state.stale.pop(address, None)
 
     def _loaded(self, result: SSAValue, address: Address, state: Memory) -> None:
-        """The rewritten function loads what is in memory."""
-        value = state.known.get(address)
-        if value is not None and value.type == result.type and address.mask is None:
-            self.values.equate(result, value)
+        """The rewritten function loads what is in memory.
+
+        Under a mask, what is known already has other values in lanes that are off.
+        """
+        values = state.known.get(address, ())
+        if not values or values[0].type != result.type:
+            state.known[address] = (result,)
+        elif address.mask is None:
+            self.values.equate(result, values[0])
         else:
-            state.known[address] = result
+            state.known[address] = (*values, result)
 
     def _kept(self, operation: Operation, twin: Operation, state: Memory) -> None:
         address = self.before.address(twin)
@@ -204,19 +210,34 @@ class _Simulation:
         """
         if address is not None and not twin.results:
             return {stored_value(twin): _masks(address)}
-        carried: Sequence[SSAValue] = ()
-        if isinstance(twin, xdsl_affine.ForOp):
-            carried = twin.inits
-        elif isinstance(twin, xdsl_affine.YieldOp) and isinstance(
-            loop := twin.parent_op(), xdsl_affine.ForOp
-        ):
-            carried = loop.inits
-        operands = twin.operands[len(twin.operands) - len(carried) :]
+        loop = twin.parent_op() if isinstance(twin, xdsl_affine.YieldOp) else twin
+        if not isinstance(loop, xdsl_affine.ForOp):
+            return {}
+        masks = self._carried_lanes(loop)
+        operands = twin.operands[len(twin.operands) - len(masks) :]
         lanes: dict[SSAValue, Masks] = {}
-        for own, first in zip(operands, carried, strict=True):
-            name = self.values.names.get(first, Named(first))
-            lanes[own] = name.masks & lanes.get(own, name.masks)
+        for own, each in zip(operands, masks, strict=True):
+            lanes[own] = each & lanes.get(own, each)
         return lanes
+
+    def _carried_lanes(self, loop: xdsl_affine.ForOp) -> list[Masks]:
+        """The lanes in which what a loop carries has to be equal.
+
+        Those in which it is so at the beginning, and among them those in which it is stored at the
+        end of an iteration.
+        """
+        stored: dict[SSAValue, Masks] = {}
+        for operation in loop.body.block.ops:
+            address = None if operation.results else self.before.address(operation)
+            mask = None if address is None else address.mask
+            if mask is not None and not is_inside(mask, loop.body.block):
+                stored[stored_value(operation)] = frozenset({mask})
+        end = loop.body.block.last_op
+        yielded = () if end is None else end.operands
+        return [
+            self.values.names.get(first, Named(first)).masks | stored.get(last, frozenset())
+            for first, last in zip(loop.inits, yielded, strict=True)
+        ]
 
     def _forget_stores(self, operation: Operation, state: Memory) -> None:
         """Forgets all that an operation of the function as it was may store to."""
@@ -232,8 +253,7 @@ class _Simulation:
         if len(block.args) != len(after.args):
             raise NotKnownError("a loop carries other values")
         inside = state.copy()
-        carried = twin.inits if isinstance(twin, xdsl_affine.ForOp) else ()
-        masks = [self.values.names[value].masks for value in carried]
+        masks = self._carried_lanes(twin) if isinstance(twin, xdsl_affine.ForOp) else []
         self._arguments(block, after, masks)
         self._block(block, after, inside)
         state.leave(inside)
@@ -311,7 +331,7 @@ class _Simulation:
         inside.stale |= late
         self._arguments(before.body.block, block)
         for address, value in zip(addresses, block.args[1:], strict=True):
-            inside.known[address] = value
+            inside.known[address] = (value,)
         start = inside.copy()
         self._block(before.body.block, block, inside)
         start.leave(inside)
@@ -319,12 +339,12 @@ class _Simulation:
         assert isinstance(end, xdsl_affine.YieldOp)
         following = Index.variable(variable) + before.step.value.data
         for address, value in zip(addresses, end.operands, strict=True):
-            if inside.known.get(address.at(variable, following)) is not self.values.leader(value):
+            if not inside.holds(address.at(variable, following), self.values.leader(value)):
                 raise NotKnownError(f"a loop carries another value than {address} has next")
         state.stale |= late
         for address, value in zip(addresses, after.results, strict=True):
             if not self.accesses.varies(address, before):
-                state.known[address] = value
+                state.known[address] = (value,)
 
     def _check_bounds(self, after: xdsl_affine.ForOp, before: xdsl_affine.ForOp) -> None:
         """The loop has the same iterations, and carried nothing before."""
@@ -349,7 +369,7 @@ class _Simulation:
         for value in after.inits:
             leader, loaded = self.values.leader(value), self.loaded.get(value)
             for first in candidates if loaded is None else (loaded,):
-                if state.known.get(first) is not leader:
+                if not state.holds(first, leader):
                     continue
                 address = next((a for a in candidates.get(first, ()) if a not in found), None)
                 if address is not None:

@@ -82,6 +82,8 @@ def compare(
     Operations that are exact in any order may be in any; with `fast_math`, also sums and products
     of floating-point numbers.
     """
+    if first.opaque_statements or second.opaque_statements:
+        return Comparison("parts of a program are not affine")
     rules = Reassociation(fast_math)
     limit = _TimeLimit(seconds)
     if not fast_math:

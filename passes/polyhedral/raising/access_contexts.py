@@ -21,6 +21,7 @@ from ..gathers import depends_on_data
 from ..identifiers import identifier
 from .affine_values import AffineValues, NotAffineError
 from .cells import insert_before
+from .opaque_accesses import OpaqueAccess, opaque_accesses
 
 _RELATIONS = {
     AffineConstraintKind.ge: ">=",
@@ -53,13 +54,27 @@ class Place:
         return self.op.memref
 
 
+@dataclass(frozen=True, eq=False)
+class OpaqueCall:
+    """The call of an opaque region, with what it may access."""
+
+    op: func.CallOp
+    surroundings: Surroundings
+    order: int
+    accesses: tuple[OpaqueAccess, ...]
+
+
+Root = StoreOp | func.CallOp
+"""What statements are made of: stores, and calls of opaque regions."""
+
+
 @dataclass
 class LoopNest:
     """An affine.for and what runs in it."""
 
     op: ForOp
     name: str
-    children: list[LoopNest | StoreOp] = field(default_factory=list["LoopNest | StoreOp"])
+    children: list[LoopNest | Root] = field(default_factory=list["LoopNest | Root"])
 
 
 @dataclass
@@ -67,7 +82,8 @@ class Nests:
     """A whole function: `children` in textual order, `places` of all loads and stores."""
 
     values: AffineValues
-    children: list[LoopNest | StoreOp] = field(default_factory=list["LoopNest | StoreOp"])
+    children: list[LoopNest | Root] = field(default_factory=list["LoopNest | Root"])
+    calls: dict[Operation, OpaqueCall] = field(default_factory=dict[Operation, OpaqueCall])
     places: dict[Operation, Place] = field(default_factory=dict[Operation, Place])
     orders: dict[Operation, int] = field(default_factory=dict[Operation, int])
     around: dict[Block, Surroundings] = field(default_factory=dict[Block, Surroundings])
@@ -76,6 +92,11 @@ class Nests:
     def stores(self) -> Iterator[Place]:
         """All stores in textual order."""
         return (place for place in self.places.values() if isinstance(place.op, StoreOp))
+
+    @property
+    def roots(self) -> list[Place | OpaqueCall]:
+        """All stores and opaque calls in textual order."""
+        return sorted([*self.stores, *self.calls.values()], key=lambda root: root.order)
 
 
 def analyse(function: func.FuncOp) -> Nests:
@@ -126,7 +147,7 @@ class _Walk:
         self.nests = nests
         self.values = nests.values
 
-    def block(self, block: Block, around: Surroundings, children: list[LoopNest | StoreOp]) -> None:
+    def block(self, block: Block, around: Surroundings, children: list[LoopNest | Root]) -> None:
         self.nests.around[block] = around
         for op in list(block.ops):
             if isinstance(op, LoadOp) and self._is_gather(op):
@@ -141,6 +162,11 @@ class _Walk:
                     self._access(op, around)
                     if isinstance(op, StoreOp):
                         children.append(op)
+                case func.CallOp():
+                    accesses = opaque_accesses(self.values, op)
+                    order = self.nests.orders[op]
+                    self.nests.calls[op] = OpaqueCall(op, around, order, accesses)
+                    children.append(op)
                 case _:
                     pass
 
@@ -169,7 +195,7 @@ class _Walk:
         order = self.nests.orders[op]
         self.nests.places[op] = Place(op, around, order, subscripts)
 
-    def _loop(self, op: ForOp, around: Surroundings, children: list[LoopNest | StoreOp]) -> None:
+    def _loop(self, op: ForOp, around: Surroundings, children: list[LoopNest | Root]) -> None:
         depth = len(around.loops)
         lower = must_be_affine(
             self.values, op, "the lower bound", op.lowerBoundMap.data, op.lowerBoundOperands
@@ -201,9 +227,7 @@ class _Walk:
         if nest.children:
             children.append(nest)
 
-    def _condition(
-        self, op: IfOp, around: Surroundings, children: list[LoopNest | StoreOp]
-    ) -> None:
+    def _condition(self, op: IfOp, around: Surroundings, children: list[LoopNest | Root]) -> None:
         condition = op.condition.data
         kinds = [_RELATIONS[constraint.kind] for constraint in condition.constraints]
         differences = AffineMap(

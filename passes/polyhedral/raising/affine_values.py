@@ -85,6 +85,10 @@ class AffineValues:
         """Makes a value the dim number `depth`."""
         self._known[induction_variable] = AffineExpr.dimension(depth)
 
+    def define(self, value: SSAValue, expression: AffineExpr) -> None:
+        """Says what a value is that the function does not compute."""
+        self._known[value] = expression
+
     def text(self, expression: AffineExpr, loops: Sequence[str]) -> str:
         """An expression as isl text; `loops` are the names of the loops around."""
         used = {part.position for part in expression.dfs() if isinstance(part, AffineSymExpr)}
@@ -121,6 +125,17 @@ class AffineValues:
         forms = [self.expression(operand, piecewise=piecewise) for operand in operands]
         inputs = _Inputs(operands, forms, affine_map.num_dims)
         return tuple(inputs.substitute(result) for result in affine_map.results)
+
+    def subscript(
+        self, expression: AffineExpr, dims: int, operands: Sequence[SSAValue]
+    ) -> AffineExpr:
+        """One expression of a map applied to values, of which only those in it need be affine."""
+        used = {part.position for part in expression.dfs() if isinstance(part, AffineDimExpr)} | {
+            dims + part.position for part in expression.dfs() if isinstance(part, AffineSymExpr)
+        }
+        zero = AffineExpr.constant(0)
+        forms = [self.expression(o) if k in used else zero for k, o in enumerate(operands)]
+        return _Inputs(operands, forms, dims).substitute(expression)
 
     def extent(self, array: SSAValue, position: int) -> AffineExpr:
         """One entry of the shape of a memref; raises NotAffineError."""

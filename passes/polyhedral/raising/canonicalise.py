@@ -28,17 +28,25 @@ from .affine_min_max import split_extremum
 from .cells import Cell, insert_before, result_cell
 from .if_conversion import convert_branch, is_on_data
 from .linearize_index import apply_delinearize, apply_linearize
+from .opaque_regions import outline_opaque_regions
+
+_Rewrites = dict[str, Callable[[Operation], None]]
 
 _AFFINE_HINT = "use arith.select for choices that depend on data"
 
 
 def make_affine(function: func.FuncOp) -> None:
-    """Rewrites in place; raises SourceError where affine cannot say the same."""
+    """Rewrites in place, and outlines what affine cannot say; raises SourceError."""
     # Accesses and indices first, as the other rewrites look at them.
-    for rewrites in (_ACCESSES, _STRUCTURES):
-        for operation in list(function.walk()):
-            if (rewrite := rewrites.get(operation.name)) is not None:
-                rewrite(operation)
+    _rewrite(function, _ACCESSES)
+    outline_opaque_regions(function)
+    _rewrite(function, _STRUCTURES)
+
+
+def _rewrite(function: func.FuncOp, rewrites: _Rewrites) -> None:
+    for operation in list(function.walk()):
+        if (rewrite := rewrites.get(operation.name)) is not None:
+            rewrite(operation)
 
 
 def _replace(old: Operation, new: Operation) -> None:
@@ -253,8 +261,6 @@ def _reduce_in_memory(operation: ParallelOp) -> list[Cell]:
     end.operands = ()
     return cells
 
-
-_Rewrites = dict[str, Callable[[Operation], None]]
 
 _ACCESSES: _Rewrites = {
     "affine.delinearize_index": apply_delinearize,

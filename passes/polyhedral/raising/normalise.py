@@ -14,6 +14,7 @@ from ..memrefs import as_memref
 from .canonicalise import make_affine
 from .importing.import_function import import_function
 from .inlining import drop_casts, inline_calls, module_of
+from .opaque_regions import is_opaque
 from .scalar_demotion import define_undefined, demote_carried_values, demote_results
 
 _KNOWN = frozenset(
@@ -47,7 +48,8 @@ def normalise(function: func.FuncOp) -> NormalForm:
     - affine.for without iter_args, affine.if without results, and their affine.yield;
     - affine.load and affine.store (subscripts may be results of arith operations);
     - memref.alloc, memref.alloca, memref.dim;
-    - operations of arith and math on scalars.
+    - operations of arith and math on scalars;
+    - calls of opaque regions, which are functions of the module that it is in then.
 
     Calls are inlined; values that loops carry and that branches give become rank-0 local memrefs,
     and so do the results of the function. Raises SourceError at whatever has no such form.
@@ -61,8 +63,8 @@ def normalise(function: func.FuncOp) -> NormalForm:
     check_types(copy)
     mark_fused(copy)  # branches on data are moved to the block of their condition
     define_undefined(copy)
-    make_affine(copy)
     returns = demote_results(copy)
+    make_affine(copy)
     demote_carried_values(copy)
     drop_needless_marks(copy)
     for operation in list(copy.walk()):
@@ -83,7 +85,7 @@ def _check_blocks(function: func.FuncOp) -> None:
 
 
 def _check(operation: Operation) -> None:
-    if isinstance(operation, func.ReturnOp):
+    if isinstance(operation, func.ReturnOp) or is_opaque(operation):
         return
     known = operation.name in _KNOWN or (
         operation.name.startswith(("arith.", "math.")) and not operation.regions

@@ -20,9 +20,10 @@ from ..memrefs import as_memref, memref_shape
 from ..schedule_tree import Leaf, Loop, Tree
 from ..scop import Access, AccessKind, Array, Parameter, Scop, Statement
 from ..size_assumptions import assumed_arguments
-from .access_contexts import LoopNest, Nests, Place
+from .access_contexts import LoopNest, Nests, OpaqueCall, Place, Root
 from .affine_values import NotAffineError
 from .normalise import normalise
+from .opaque_accesses import OpaqueAccess
 from .slicing import Slice, slices
 
 
@@ -122,6 +123,7 @@ class _Builder:
     def _memrefs(self) -> list[SSAValue]:
         arguments = [a for a in self.func.body.block.args if as_memref(a) is not None]
         accessed = [place.memref for place in self.nests.places.values()]
+        accessed += [each.memref for call in self.nests.calls.values() for each in call.accesses]
         return list(dict.fromkeys([*arguments, *accessed, *self.returns]))
 
     def _extents(self, value: SSAValue) -> list[AffineExpr | str]:
@@ -199,17 +201,27 @@ class _Builder:
                 return extent
 
     def _statement(self, name: str, group: Slice, indices: dict[SSAValue, AffineExpr]) -> Statement:
-        around = self.nests.places[group.stores[0]].surroundings
+        first = group.stores[0]
+        root = self.nests.calls.get(first) or self.nests.places[first]
+        around = root.surroundings
         instance = f"{name}[{', '.join(around.names)}]"
         domain = isl.Set(
             f"{self.space} -> {{ {instance} : {' and '.join(around.constraints) or '1 = 1'} }}"
         ).coalesce()
-        places = [self.nests.places[op] for op in group.body if op in self.nests.places]
+        accesses: list[Access] = []
+        for op in group.body:
+            if (place := self.nests.places.get(op)) is not None:
+                accesses.append(self._access(place, around.names, instance, domain))
+            elif (call := self.nests.calls.get(op)) is not None:
+                accesses += [
+                    self._opaque(call, each, around.names, instance, domain)
+                    for each in call.accesses
+                ]
         return Statement(
             name=name,
             loops=around.names,
             domain=domain,
-            accesses=tuple(self._access(place, around.names, instance, domain) for place in places),
+            accesses=tuple(accesses),
             body=group.body,
             indices={value: self._reorder(e) for value, e in indices.items()},
         )
@@ -231,7 +243,45 @@ class _Builder:
             op=place.op,
         )
 
-    def _sequence(self, children: Sequence[LoopNest | StoreOp]) -> Tree:
+    def _opaque(
+        self,
+        call: OpaqueCall,
+        access: OpaqueAccess,
+        loops: tuple[str, ...],
+        instance: str,
+        domain: isl.Set,
+    ) -> Access:
+        array = self.arrays[access.memref]
+        symbols = [parameter.name for parameter in self.parameters]
+        zero = AffineExpr.constant(0)
+        results: list[AffineExpr] = []
+        names = [f"e{k}" for k in range(len(access.subscripts))]
+        conditions = ["1 = 1"]
+        for name, subscript, extent in zip(names, access.subscripts, array.shape, strict=True):
+            results.append(zero if subscript is None else self._reorder(subscript))
+            if subscript is not None:
+                conditions.append(f"{name} = {to_text(results[-1], loops, symbols)}")
+                continue
+            conditions.append(f"{name} >= 0")
+            if isinstance(extent, AffineExpr):
+                conditions.append(f"{name} < {to_text(extent, (), symbols)}")
+            elif isinstance(extent, int) or extent in symbols:
+                conditions.append(f"{name} < {extent}")
+        relation = isl.Map(
+            f"{self.space} -> {{ {instance} -> {array.name}[{', '.join(names)}] : "
+            f"{' and '.join(conditions)} }}"
+        )
+        return Access(
+            kind=access.kind,
+            array=array,
+            map=AffineMap(len(loops), len(symbols), tuple(results)),
+            relation=relation.intersect_domain(domain),
+            op=call.op,
+            unknown=tuple(k for k, each in enumerate(access.subscripts) if each is None),
+            is_opaque=True,
+        )
+
+    def _sequence(self, children: Sequence[LoopNest | Root]) -> Tree:
         parts = [
             part
             for child in children
@@ -239,7 +289,7 @@ class _Builder:
         ]
         return parts[0] if len(parts) == 1 else schedule_tree.Sequence(tuple(parts))
 
-    def _leaf(self, store: StoreOp) -> Leaf | None:
+    def _leaf(self, store: Root) -> Leaf | None:
         statement = self.leaves.get(store)
         return None if statement is None else Leaf(statement.name)
 

@@ -9,16 +9,17 @@ where a loop or branch lies in between, the loaded value is kept in a rank-0 loc
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 from xdsl.dialects import func
 from xdsl.dialects.affine import LoadOp, StoreOp
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from .access_contexts import Nests, Place, analyse
+from ..scop import AccessKind
+from .access_contexts import Nests, OpaqueCall, Place, Root, analyse
 from .affine_values import AffineValues, NotAffineError
 from .scalar_demotion import demote_value
 
@@ -26,11 +27,14 @@ from .scalar_demotion import demote_value
 _SLOW = ("arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv", "math.")
 
 
+_Root = Place | OpaqueCall
+
+
 @dataclass(frozen=True, eq=False)
 class Slice:
     """The operations of one statement in program order; `indices` are affine operands of them."""
 
-    stores: tuple[StoreOp, ...]
+    stores: tuple[Root, ...]
     body: tuple[Operation, ...]
     indices: tuple[SSAValue, ...]
 
@@ -42,7 +46,7 @@ def slices(function: func.FuncOp) -> tuple[Nests, list[Slice]]:
         clobbering = _Clobbering(nests)
         groups = _Groups()
         demoted: dict[SSAValue, None] = {}
-        for store in nests.stores:
+        for store in nests.roots:
             part = _slice(nests, (store.op,))
             demoted |= dict.fromkeys(_slow_outer_values(nests, part))
             for op in part.body:
@@ -64,7 +68,7 @@ def slices(function: func.FuncOp) -> tuple[Nests, list[Slice]]:
 def _slice(nests: Nests, stores: tuple[Operation, ...]) -> Slice:
     body: dict[Operation, None] = dict.fromkeys(stores)
     indices: dict[SSAValue, None] = {}
-    pending = [store.operands[0] for store in stores]
+    pending = [value for store in stores for value in _computed(store)]
     while pending:
         value = pending.pop()
         if is_affine_index(nests.values, value):
@@ -77,10 +81,17 @@ def _slice(nests: Nests, stores: tuple[Operation, ...]) -> Slice:
                 pending.extend(() if isinstance(op, LoadOp) else op.operands)
     ordered = sorted(body, key=nests.orders.__getitem__)
     return Slice(
-        tuple(op for op in ordered if isinstance(op, StoreOp)),
+        tuple(op for op in ordered if isinstance(op, StoreOp | func.CallOp)),
         tuple(ordered),
         tuple(indices),
     )
+
+
+def _computed(root: Operation) -> Iterable[SSAValue]:
+    """The scalars that a store or call takes."""
+    if isinstance(root, StoreOp):
+        return (root.value,)
+    return (value for value in root.operands if not isinstance(value.type, MemRefType))
 
 
 def is_affine_index(values: AffineValues, value: SSAValue) -> bool:
@@ -121,7 +132,7 @@ def _depth(nests: Nests, op: Operation | Block) -> int:
     return len(nests.around[block].loops)
 
 
-def _in_one_run(load: Place, stores: list[Place], last: Place) -> bool:
+def _in_one_run(load: Place, stores: Sequence[_Root], last: _Root) -> bool:
     """Whether a load and stores are in the block of `last`, with no loop or branch between them."""
     block = last.op.parent
     if any(place.op.parent is not block for place in (load, *stores)):
@@ -148,7 +159,7 @@ class _Groups:
         """All stores of a function by statement, in textual order."""
         groups: list[list[Operation]] = []
         until = -1
-        for store in nests.stores:
+        for store in nests.roots:
             if store.order <= until:
                 groups[-1].append(store.op)
             else:
@@ -163,11 +174,12 @@ class _Clobbering:
 
     def __init__(self, nests: Nests):
         self.nests = nests
-        self.stores: dict[SSAValue, list[Place]] = defaultdict(list)
-        for store in nests.stores:
-            self.stores[store.memref].append(store)
+        self.stores: dict[SSAValue, list[_Root]] = defaultdict(list)
+        for root in nests.roots:
+            for array in _written(root):
+                self.stores[array].append(root)
 
-    def between(self, load: Place, user: Place) -> list[Place]:
+    def between(self, load: Place, user: _Root) -> list[_Root]:
         """Stores to the place of a load that may run after it and before `user`, which uses it."""
         depth = len(load.surroundings.loops)
         return [
@@ -178,7 +190,9 @@ class _Clobbering:
             and self._may_coincide(load, store)
         ]
 
-    def _may_coincide(self, load: Place, store: Place) -> bool:
+    def _may_coincide(self, load: Place, store: _Root) -> bool:
+        if isinstance(store, OpaqueCall):
+            return True
         if load.subscripts == store.subscripts:
             return True
         names, values = store.surroundings.names, self.nests.values
@@ -192,6 +206,13 @@ class _Clobbering:
         return not pairs.is_empty()
 
 
-def _common_loops(left: Place, right: Place) -> int:
+def _written(root: _Root) -> Iterable[SSAValue]:
+    """The arrays that a store or call may write."""
+    if isinstance(root, Place):
+        return (root.memref,)
+    return {each.memref: None for each in root.accesses if each.kind is AccessKind.WRITE}
+
+
+def _common_loops(left: _Root, right: _Root) -> int:
     pairs = zip(left.surroundings.loops, right.surroundings.loops, strict=False)
     return sum(a is b for a, b in pairs)

@@ -196,3 +196,85 @@ def test_rows_of_every_length(width: int) -> None:
         sums = a[::2] + a[1::2]
     expected = np.tril(np.broadcast_to(sums, (70, 70)), -1)
     assert np.array_equal(b, expected)
+
+
+ROWS = """
+func.func @f(%A: memref<5xLENGTHxKIND>, %B: memref<5xLENGTHxKIND>) {
+  affine.for %y = 0 to 5 {
+    affine.for %i = 0 to N {
+LINES    }
+  }
+  return
+}
+"""
+
+
+def rows(stride: int, columns: tuple[int, ...], kind: str, n: int, stored: int) -> str:
+    """Columns of A into B, at `stored * i` and behind; vectors of long rows are aligned."""
+    lines = [
+        f"      %{c} = affine.load %A[%y, %i * {stride} + {c}] : memref<5xLENGTHxKIND>\n"
+        f"      affine.store %{c}, %B[%y, %i * {stored} + {k}] : memref<5xLENGTHxKIND>\n"
+        for k, c in enumerate(columns)
+    ]
+    length = max(stride, stored) * n + 1
+    text = ROWS.replace("LINES", "".join(lines)).replace("LENGTH", str(length))
+    return text.replace("KIND", kind).replace("N", str(n))
+
+
+def with_guards(values: np.ndarray, offset: int) -> tuple[np.ndarray, np.ndarray]:
+    """The values at an odd place in memory, and all bytes around them."""
+    memory = np.full(values.nbytes + 256, 0x5A, np.uint8)
+    first = -memory.ctypes.data % 64 + offset * values.itemsize
+    placed = memory[first : first + values.nbytes].view(values.dtype).reshape(values.shape)
+    placed[:] = values
+    return placed, memory
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize(
+    ("stride", "columns", "stored"),
+    [
+        (2, (0,), 1),
+        (2, (0, 1), 2),
+        (3, (0, 1, 2), 3),
+        (3, (0, 2), 2),
+        (3, (2, 0, 1), 3),
+        (4, (0, 1, 2, 3), 4),
+        (4, (1, 3), 2),
+        (5, (0, 2, 3, 4), 4),
+        (1, (0,), 2),
+        (8, (0, 1, 4, 5, 7), 5),
+    ],
+)
+@pytest.mark.parametrize("target", ["host", "generic-avx2"])
+def test_first_and_last_vectors_of_long_rows(
+    kind: str, stride: int, columns: tuple[int, ...], stored: int, target: str
+) -> None:
+    for n, width, offset in ((331, 16, 3), (200, 8, 0), (67, 64, 1)):
+        text = rows(stride, columns, kind, n, stored)
+        length = max(stride, stored) * n + 1
+        a, _ = with_guards(np.arange(5 * length).reshape(5, length).astype(TYPES[kind]), offset)
+        b, memory = with_guards(np.full((5, length), 7, TYPES[kind]), offset)
+        reference = b.copy()
+        for k, column in enumerate(columns):
+            places = np.arange(n)
+            reference[:, places * stored + k] = a[:, places * stride + column]
+        function = loopwright.load(text)["f"]
+        kernel = function.compile(
+            f"vectorize{{loops=i width={width}}}", target=Target.named(target)
+        )
+        around = memory.copy()
+        kernel(a, b)
+        assert np.array_equal(b, reference)
+        inside = b.ctypes.data - memory.ctypes.data
+        assert np.array_equal(memory[:inside], around[:inside])
+        assert np.array_equal(memory[inside + b.nbytes :], around[inside + b.nbytes :])
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_masked_rows_are_loaded_and_stored_whole(kind: str) -> None:
+    text = rows(3, (0, 1, 2), kind, 331, 3)
+    loops = generate(loopwright.load(text)["f"].schedule("vectorize{loops=i width=16}"), {})
+    code = str(translate(loops, target=Target.named("generic-avx512"), options=Options()))
+    assert "llvm.masked.load" in code and "llvm.masked.store" in code
+    assert "llvm.masked.gather" not in code and "llvm.masked.scatter" not in code

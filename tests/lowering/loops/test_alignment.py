@@ -51,6 +51,18 @@ func.func @f(%A: memref<9x160xf64>, %B: memref<9x160xf64>) {
 """
 
 
+APART = """
+func.func @f(%A: memref<9x320xf64>, %B: memref<9x160xf64>) {
+  affine.for %i = 0 to 9 {
+    affine.for %j = 1 to 159 {
+      %0 = affine.load %A[%i, 2 * %j] : memref<9x320xf64>
+      affine.store %0, %B[%i, %j] : memref<9x160xf64>
+    }
+  }
+  return
+}
+"""
+
 LOCAL = """
 func.func @f(%A: memref<160xf64>, %B: memref<160xf64>) {
   %T = memref.alloc() : memref<160xf64>
@@ -106,6 +118,7 @@ def test_long_loops_begin_with_a_vector_that_aligns_the_others() -> None:
         (stencil(90), "too short"),
         (stencil(162), "rows begin at different places"),
         (stencil(160, upper="d0 + 140"), "bounds vary"),
+        (APART, "lanes lie apart, which are gathered where a vector is not full"),
         (LOCAL, "what is aligned already is not most of it"),
     ],
 )

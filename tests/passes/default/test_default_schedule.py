@@ -49,7 +49,8 @@ def test_chooses_for_the_sizes_of_each_call() -> None:
 def test_loops_that_run_once_are_no_vector_and_no_parallel_loops() -> None:
     scop = function_of("gemm/gemm").scop
     sizes = infer_extents(scop, {"M": 2048, "N": 1, "K": 128})
-    chosen = default_schedule(scop, sizes, WIDE, threads=2, reassociate=True)
+    large = infer_extents(scop, {"M": 20480, "N": 1, "K": 1280})
+    chosen = default_schedule(scop, large, WIDE, threads=2, reassociate=True)
     assert str(chosen) == (
         "interchange{loops=j,i,k},unroll-and-jam{loops=i factor=4},parallel{loops=it}"
     )

@@ -127,6 +127,6 @@ def test_matrices_are_streamed_by_two_threads_where_memory_is_slow(kernel: str) 
 
 def test_short_rows_are_streamed_four_at_a_time() -> None:
     function = load(TRANSPOSED)["product"]
-    sizes = infer_extents(function.scop, {"n": 8192, "m": 200})
+    sizes = infer_extents(function.scop, {"n": 100_000, "m": 200})  # beyond the last cache
     chosen = default_schedule(function.scop, sizes, WIDE, threads=1, reassociate=True)
     assert str(chosen) == "unroll-and-jam{loops=i factor=4}"

@@ -8,10 +8,12 @@ from support.scops import schedule_of
 from loopwright.passes.default.outermost_parallel import outermost_parallel
 from loopwright.passes.default.parallel_strips import parallel_strips
 from loopwright.passes.default.unrolled_short_loops import unrolled_short_loops
+from loopwright.passes.estimate.scheduled_program import ScheduledProgram
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.polyhedral.schedule_tree import nests
+from loopwright.passes.polyhedral.schedule_tree import leaves, nests
 from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 RECURRENCE = """
 func.func @f(%n: index, %m: index, %A: memref<?x?xTYPE>, %B: memref<?x?xTYPE>) {
@@ -101,3 +103,39 @@ def test_long_loops_are_not_unrolled() -> None:
     original = schedule_of(PIXELS.replace("CHANNELS", "9").replace("TYPE", "i8"))
     (nest,) = nests(original.tree)
     assert unrolled_short_loops(original, nest, context_of(original, 2)) is None
+
+
+PLANES = """
+func.func @f(%n: index, %m: index, %A: memref<PLANESx?x?xf32>, %B: memref<PLANESx?x?xf32>) {
+  affine.for %c = 0 to PLANES {
+    affine.for %y = 0 to %n {
+      affine.for %x = 0 to %m {
+        %0 = affine.load %A[%c, %y, %x] : memref<PLANESx?x?xf32>
+        %1 = arith.mulf %0, %0 : f32
+        affine.store %1, %B[%c, %y, %x] : memref<PLANESx?x?xf32>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("planes", "threads", "shared"),
+    [(3, 2, "y"), (5, 2, "y"), (3, 4, "y"), (4, 2, "c"), (3, 3, "c"), (41, 2, "c")],
+)
+def test_few_iterations_that_threads_share_unevenly(planes: int, threads: int, shared: str) -> None:
+    original = schedule_of(PLANES.replace("PLANES", str(planes)))
+    (nest,) = nests(original.tree)
+    context = context_of(original, threads)
+    assert str(outermost_parallel(original, nest, context)) == f"parallel{{loops={shared}}}"
+
+
+@pytest.mark.parametrize(("loop", "busy"), [("c", 1.5), ("y", 2.0)])
+def test_the_estimate_counts_idle_threads(loop: str, busy: float) -> None:
+    original = schedule_of(PLANES.replace("PLANES", "3"))
+    schedule = original.apply_all(parse_pipeline(f"parallel{{loops={loop}}}"))
+    program = ScheduledProgram(schedule, context_of(original, 2))
+    (leaf, loops), *_ = leaves(schedule.tree, ())
+    assert program.threads(program.statement(leaf.statement), loops) == busy

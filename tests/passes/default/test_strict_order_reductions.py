@@ -126,6 +126,7 @@ def test_sums_that_keep_their_order_run_in_lanes() -> None:
     lanes = ordered.target.lanes(function.scop.arrays[0].element_type)
     assert str(ordered).startswith("interchange{loops=j,i,k}")
     assert f"vectorize{{loops=i width={lanes}}}" in str(ordered)
+    sizes = infer_extents(function.scop, {"M": 20480, "N": 1, "K": 1280})
     relaxed = default_schedule(function.scop, sizes, threads=1, reassociate=True)
     assert str(relaxed) == "interchange{loops=j,i,k},unroll-and-jam{loops=i factor=4}"
 

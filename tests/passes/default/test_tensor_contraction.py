@@ -203,3 +203,56 @@ def test_few_rows_stream_from_memory() -> None:
     assert near is not None and far is not None
     assert "sizes=16,16" in str(far)
     assert "sizes=16,16" not in str(near)
+
+
+SMALL = """
+func.func @f(%batch: index, %A: memref<?xROWSxSUMxKIND>, %B: memref<?xSUMxCOLUMNSxKIND>,
+             %C: memref<?xROWSxCOLUMNSxKIND>) {
+  %zero = arith.constant 0.0 : KIND
+  affine.for %b = 0 to %batch {
+    affine.for %i = 0 to ROWS {
+      affine.for %j = 0 to COLUMNS {
+        affine.store %zero, %C[%b, %i, %j] : memref<?xROWSxCOLUMNSxKIND>
+        affine.for %k = 0 to SUM {
+          %0 = affine.load %C[%b, %i, %j] : memref<?xROWSxCOLUMNSxKIND>
+          %1 = affine.load %A[%b, %i, %k] : memref<?xROWSxSUMxKIND>
+          %2 = affine.load %B[%b, %k, %j] : memref<?xSUMxCOLUMNSxKIND>
+          %3 = arith.mulf %1, %2 : KIND
+          %4 = arith.addf %0, %3 : KIND
+          affine.store %4, %C[%b, %i, %j] : memref<?xROWSxCOLUMNSxKIND>
+        }
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "terms", "columns", "target", "lanes"),
+    [
+        ("f32", 8, 8, 8, "generic-avx512", 8),
+        ("f32", 6, 11, 8, "generic-avx512", 8),
+        ("f32", 8, 8, 13, "generic-avx512", 16),
+        ("f64", 4, 4, 4, "generic-avx512", 4),
+        ("f32", 4, 4, 4, "generic-avx2", 4),
+        ("f64", 3, 5, 2, "generic-avx2", 2),
+    ],
+)
+def test_small_matrices_have_vectors_of_their_width(
+    kind: str, rows: int, terms: int, columns: int, target: str, lanes: int
+) -> None:
+    text = SMALL.replace("ROWS", str(rows)).replace("SUM", str(terms))
+    function = loopwright.load(text.replace("COLUMNS", str(columns)).replace("KIND", kind))["f"]
+    original = Schedule.original(function.scop, Target.named(target))
+    sizes = infer_extents(function.scop, {"batch": 5000})
+    found = fused_contraction(original, original.tree, SchedulingContext(sizes, 1))
+    assert found is not None and f"width={lanes}" in str(found)
+    random = np.random.default_rng(0)
+    dtype = np.float32 if kind == "f32" else np.float64
+    a = random.random((7, rows, terms)).astype(dtype)
+    b = random.random((7, terms, columns)).astype(dtype)
+    c = np.zeros((7, rows, columns), dtype)
+    function.compile(str(found))(7, a, b, c)
+    assert np.allclose(c, a @ b, rtol=1e-5)

@@ -3,7 +3,6 @@
 import pytest
 from support.reference_runs import check_run, function_of
 
-from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.vectorise_and_parallelise import vectorise_and_parallelise
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
@@ -14,7 +13,10 @@ from loopwright.passes.schedules.schedule import Schedule
 def test_loops_along_rows_inside_of_vector_loops_are_unrolled(threads: int) -> None:
     function = function_of("polybench/adi")
     sizes = infer_extents(function.scop, {"tsteps": 500, "n": 1000})
-    chosen = default_schedule(function.scop, sizes, threads=threads)
+    original = Schedule.original(function.scop)
+    context = SchedulingContext(sizes, threads)
+    chosen = vectorise_and_parallelise(original, original.tree, context)
+    assert chosen is not None
     steps = [str(step) for step in chosen.transformations]
     lanes = chosen.target.lanes(function.scop.arrays[0].element_type)
     for name in ("S3", "S6", "S10", "S13"):

@@ -12,83 +12,6 @@ ARGUMENTS = "%N: index, %M: index, %n: i32, %x: f64, %A: memref<?xf64>, %I: memr
 # Lines of a function; the line that is refused ends with `// here`; part of the message; of the
 # hint.
 CASES = {
-    "subscript read from memory": (
-        """
-        %0 = memref.load %I[%N] : memref<?xi32>
-        %1 = arith.index_cast %0 : i32 to index
-        memref.store %x, %A[%1] : memref<?xf64> // here
-        """,
-        "the subscript is not affine: it depends on a value, and it is read from memory",
-        "sums of induction variables and sizes",
-    ),
-    "subscript with a product of sizes": (
-        """
-        %far = arith.muli %N, %M : index
-        memref.store %x, %A[%far] : memref<?xf64> // here
-        """,
-        "'%far', and it is a product of two values that are not constant",
-        "constant factors",
-    ),
-    "subscript with a minimum": (
-        """
-        affine.for %i = 0 to %N {
-          %near = arith.minsi %i, %M : index
-          memref.store %x, %A[%near] : memref<?xf64> // here
-        }
-        """,
-        "'%near', and it is computed by arith.minsi",
-        "affine.if",
-    ),
-    "bound that depends on data": (
-        """
-        %0 = memref.load %I[%N] : memref<?xi32>
-        %upper = arith.index_cast %0 : i32 to index
-        affine.for %i = 0 to %upper { // here
-          affine.store %x, %A[%i] : memref<?xf64>
-        }
-        """,
-        "the upper bound is not affine",
-        "sums of induction variables",
-    ),
-    "bound carried by a loop": (
-        """
-        %c1 = arith.constant 1 : index
-        %r = affine.for %i = 0 to %N iter_args(%u = %c1) -> (index) {
-          scf.for %j = %c1 to %u step %c1 { // here
-            memref.store %x, %A[%j] : memref<?xf64>
-          }
-          %v = arith.addi %u, %c1 : index
-          affine.yield %v : index
-        }
-        """,
-        "the upper bound is not affine",
-        "sums of induction variables",
-    ),
-    "while loop": (
-        """
-        %c1 = arith.constant 1 : index
-        %r = scf.while (%i = %N) : (index) -> index { // here
-          %go = arith.cmpi sgt, %i, %c1 : index
-          scf.condition(%go) %i : index
-        } do {
-        ^bb0(%i: index):
-          %next = arith.subi %i, %c1 : index
-          scf.yield %next : index
-        }
-        """,
-        "'scf.while'",
-        "affine.for",
-    ),
-    "step that is not constant": (
-        """
-        %c0 = arith.constant 0 : index
-        scf.for %i = %c0 to %N step %M { // here
-          memref.store %x, %A[%i] : memref<?xf64>
-        }
-        """,
-        "the step of the loop is not a positive constant",
-        "step 1",
-    ),
     "unknown function": (
         "func.call @outside(%x) : (f64) -> () // here",
         "the function '@outside' has no body",
@@ -125,17 +48,6 @@ CASES = {
         "a memref that may be one of several",
         "directly",
     ),
-    "unsigned division of what may be negative": (
-        """
-        %c2 = arith.constant 2 : index
-        %half = arith.divui %N, %c2 : index
-        affine.for %i = 0 to %half { // here
-          affine.store %x, %A[%i] : memref<?xf64>
-        }
-        """,
-        "unsigned division",
-        "",
-    ),
     "memrefs chosen by a condition": (
         """
         %B = memref.alloca() : memref<4xf64>
@@ -169,6 +81,73 @@ def test_is_refused(case: str) -> None:
     assert location.line == 1 + next(
         n for n, line in enumerate(text.splitlines()) if "// here" in line
     )
+
+
+# What has a model with opaque statements: lines of a function.
+OPAQUE = {
+    "subscript read from memory": """
+        %0 = memref.load %I[%N] : memref<?xi32>
+        %1 = arith.index_cast %0 : i32 to index
+        memref.store %x, %A[%1] : memref<?xf64>
+        """,
+    "subscript with a product of sizes": """
+        %far = arith.muli %N, %M : index
+        memref.store %x, %A[%far] : memref<?xf64>
+        """,
+    "subscript with a minimum": """
+        affine.for %i = 0 to %N {
+          %near = arith.minsi %i, %M : index
+          memref.store %x, %A[%near] : memref<?xf64>
+        }
+        """,
+    "bound that depends on data": """
+        %0 = memref.load %I[%N] : memref<?xi32>
+        %upper = arith.index_cast %0 : i32 to index
+        affine.for %i = 0 to %upper {
+          affine.store %x, %A[%i] : memref<?xf64>
+        }
+        """,
+    "bound carried by a loop": """
+        %c1 = arith.constant 1 : index
+        %r = affine.for %i = 0 to %N iter_args(%u = %c1) -> (index) {
+          scf.for %j = %c1 to %u step %c1 {
+            memref.store %x, %A[%j] : memref<?xf64>
+          }
+          %v = arith.addi %u, %c1 : index
+          affine.yield %v : index
+        }
+        """,
+    "while loop": """
+        %c1 = arith.constant 1 : index
+        %r = scf.while (%i = %N) : (index) -> index {
+          %go = arith.cmpi sgt, %i, %c1 : index
+          scf.condition(%go) %i : index
+        } do {
+        ^bb0(%i: index):
+          %next = arith.subi %i, %c1 : index
+          scf.yield %next : index
+        }
+        """,
+    "step that is not constant": """
+        %c0 = arith.constant 0 : index
+        scf.for %i = %c0 to %N step %M {
+          memref.store %x, %A[%i] : memref<?xf64>
+        }
+        """,
+    "unsigned division of what may be negative": """
+        %c2 = arith.constant 2 : index
+        %half = arith.divui %N, %c2 : index
+        affine.for %i = 0 to %half {
+          affine.store %x, %A[%i] : memref<?xf64>
+        }
+        """,
+}
+
+
+@pytest.mark.parametrize("case", OPAQUE)
+def test_is_opaque(case: str) -> None:
+    text = f"func.func @f({ARGUMENTS}) {{\n{OPAQUE[case].strip()}\n  return\n}}\n"
+    assert scop_of(text).opaque_statements
 
 
 def test_strided_memrefs_are_refused() -> None:
@@ -206,11 +185,11 @@ def test_branches_between_blocks_are_refused() -> None:
         scop_of(text)
 
 
-CHAINS = {
-    "affine_map<(d0) -> (d0 + d0)>": "its factors do not fit into 64 bits",
-    "affine_map<(d0) -> (d0 + d0 floordiv 2)>": "it has more than 400 terms",
-    "affine_map<(d0) -> ((d0 + d0) mod 7 + d0)>": "it has more than 400 terms",
-}
+CHAINS = (
+    "affine_map<(d0) -> (d0 + d0)>",
+    "affine_map<(d0) -> (d0 + d0 floordiv 2)>",
+    "affine_map<(d0) -> ((d0 + d0) mod 7 + d0)>",
+)
 
 
 @pytest.mark.parametrize("function", CHAINS)
@@ -219,9 +198,7 @@ def test_chains_of_functions_end_soon(function: str) -> None:
     loop = f"affine.for %v0 = 0 to %n {{ {steps} affine.store %x, %A[%v{{}}] : memref<?xf64> }}"
     text = f"func.func @f(%n: index, %x: f64, %A: memref<?xf64>) {{ {loop} return }}"
     assert len(scop_of(text.replace("%v{}", "%v3")).statements) == 1
-    with pytest.raises(SourceError) as raised:
-        scop_of(text.replace("%v{}", "%v100"))
-    assert CHAINS[function] in raised.value.message
+    assert scop_of(text.replace("%v{}", "%v100")).opaque_statements
 
 
 def test_equal_terms_are_added_up() -> None:

@@ -12,6 +12,7 @@ from support.searching import Wishes, task
 from loopwright.costmodel.papers.tiramisu2021.mcts import MonteCarloSearch
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.search import search_state
 from loopwright.passes.search.algorithm import Search
 from loopwright.passes.search.beam import BeamSearch
 from loopwright.passes.search.correction import Correction
@@ -49,6 +50,23 @@ def test_what_was_measured_counts(how: HybridSearch | BeamSearch) -> None:
     result = search(how, replace(task(Wishes()), evaluator=runs))
     assert result.measured == 3.0
     assert "tile{" in str(result.best)
+
+
+@pytest.mark.parametrize("improves", [False, True])
+def test_a_search_says_that_more_time_is_useless(
+    improves: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+
+    def rule(schedule: Schedule) -> float:
+        nonlocal now
+        now += 0.5
+        return now if improves else 1.0
+
+    monkeypatch.setattr(search_state.time, "monotonic", lambda: now)
+    runs = Runs(rule)
+    result = search(HybridSearch(beam=2), replace(task(Wishes(), budget=40.0), evaluator=runs))
+    assert any("more time would hardly help" in each for each in result.remarks) != improves
 
 
 def test_monte_carlo_runs_its_best() -> None:

@@ -47,6 +47,18 @@ func.func @gather(%n: index, %J: memref<?xi32>, %A: memref<?xf64>, %B: memref<?x
 }
 """
 
+TOTAL = """
+func.func @total(%A: memref<30xf64>, %s: memref<f64>) {
+  affine.for %i = 0 to 30 {
+    %a = affine.load %A[%i] : memref<30xf64>
+    %b = affine.load %s[] : memref<f64>
+    %c = arith.addf %a, %b : f64
+    affine.store %c, %s[] : memref<f64>
+  }
+  return
+}
+"""
+
 QUICK = ["--seconds", "0.001", "--schedule", "default"]
 
 
@@ -84,6 +96,13 @@ def test_functions_of_files_are_measured_beside_shipped_kernels(
     assert blur["traffic"] == 4 * (20 * 28 + 2 * 19 + 19 * 28)
     assert {row["peer"] for row in rows} >= {"gcc", "loopwright"}
     assert "MFLOP" in capsys.readouterr().out
+
+
+def test_outputs_without_dimensions_are_compared(files: Path) -> None:
+    (files / "total.mlir").write_text(TOTAL)
+    assert main(["bench", "total.mlir", "--peers", "gcc", "--json", "rows.json", *QUICK]) == 0
+    rows = check_file(files / "rows.json", "bench")["rows"]
+    assert all(row["correct"] for row in rows if row["median"])
 
 
 @pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="needs Numba")

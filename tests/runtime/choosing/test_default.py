@@ -35,7 +35,7 @@ func.func @scale(%n: index, %A: memref<?xf64>) {
   return
 }
 """
-SIZES = {"n": 100_000}
+SIZES = {"n": 8_000_000}  # beyond the last cache
 NAMES = ("default", "rules")
 
 
@@ -206,11 +206,12 @@ def test_the_explanation_names_candidates_times_and_features(
 ) -> None:
     function = scale()
     monkeypatch.delenv("LOOPWRIGHT_MODEL")
-    text = function.explain_default(SIZES, threads=2, target=Target.named("znver3"))
+    target = Target.named("znver3")
+    text = function.explain_default(SIZES, threads=2, target=target)
     assert "candidates rated by the model" in text
     assert text.count("predicted") == 4 and "\n3. predicted" in text
     assert "times as fast by its features:" in text and "vectors" in text
-    assert f"{function.choose_schedule('rules', SIZES, threads=2)}" in text
+    assert f"{function.choose_schedule('rules', SIZES, threads=2, target=target)}" in text
     original = Schedule.original(function.scop)
     monkeypatch.setenv("LOOPWRIGHT_MODEL", "off")
     full = {**SIZES, "A_dim0": SIZES["n"]}

@@ -32,7 +32,6 @@ def test_same_as_lowered(name: str, schedule: str | None) -> None:
 
 REFUSED = {
     "control:index_dialect": "unknown operation 'index.constant'",
-    "control:while_on_data": "'scf.while'",
     "tensors:forall": "unknown operation 'tensor.parallel_insert_slice'",
     "tensors:generate": "unknown operation 'tensor.generate'",
 }

@@ -1,0 +1,122 @@
+"""Statements of Python that are not affine: `while`, loops over data, stores at such subscripts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+
+from ..text.conditions import Condition, Fixed
+from ..text.emitter import Emitter
+from .element_types import i64
+from .expressions import Expressions
+from .source import PythonSource
+from .values import Scalar
+
+Body = Callable[[], None]
+"""Emits statements."""
+
+
+class Opaque:
+    """Emits what is one statement, whose accesses are not known, for all that comes after."""
+
+    def __init__(
+        self, expressions: Expressions, source: PythonSource, emitter: Emitter[ast.AST]
+    ) -> None:
+        self.expressions = expressions
+        self.source = source
+        self.emitter = emitter
+
+    def is_data_range(self, node: ast.expr) -> bool:
+        """Whether a `range` has bounds that depend on data."""
+        return isinstance(node, ast.Call) and any(
+            self.expressions.gathers.reads(each) and self.expressions.static(each) is None
+            for each in node.args[:2]
+        )
+
+    def loop(self, node: ast.For, name: str, body: Body) -> None:
+        """A loop with bounds that depend on data; raises SourceError."""
+        assert isinstance(node.iter, ast.Call)
+        arguments = node.iter.args
+        step = 1
+        if len(arguments) == 3:
+            written = self.expressions.affine(arguments[2], "a step")
+            step = written.constant
+            if written.terms or step <= 0:
+                raise self.source.error(
+                    arguments[2],
+                    "a loop over data counts up by a constant",
+                )
+        bounds = [self.expressions.gathers.index(each, "a bound") for each in arguments[:2]]
+        if len(bounds) == 1:
+            bounds.insert(0, self.emitter.constant("0", "index"))
+        names = self.expressions.names
+        with self.emitter.block() as block:
+            number = self.emitter.operation(f"arith.index_cast %{name} : index to i64", node)
+            names[name] = Scalar(number, i64, weak=True)
+            body()
+        del names[name]
+        self.expressions.left_loops.add(name)
+        by = self.emitter.constant(str(step), "index")
+        head = f"scf.for %{name} = {bounds[0]} to {bounds[1]} step {by}"
+        self.emitter.nest(head, block, node)
+
+    def repeat(self, node: ast.While, body: Body) -> None:
+        """A `while` loop; raises SourceError."""
+        if node.orelse:
+            raise self.source.error(node.orelse[0], "'else' behind a loop is not supported")
+        condition = self.expressions.condition(node.test)
+        with self.emitter.block() as before:
+            truth = self._truth(condition, node.test)
+            self.emitter.line(f"scf.condition({truth})", node)
+        with self.emitter.block() as after:
+            body()
+            self.emitter.line("scf.yield", node)
+        self.emitter.nest("scf.while () : () -> ()", before, node, "} do {")
+        self.emitter.blocks[-1].lines += [*after.indented(), ("}", node)]
+
+    def _truth(self, condition: Condition, node: ast.expr) -> str:
+        if isinstance(condition, Fixed):
+            return self.emitter.constant(str(condition.value).lower(), "i1")
+        try:
+            return self.expressions.choices.truth(condition, node)
+        except AssertionError:
+            raise self.source.error(
+                node, "the condition of 'while' compares sizes alone", "write a `for` loop"
+            ) from None
+
+    def branch(self, truth: str, one: Body, other: Body | None, node: ast.If) -> None:
+        """A branch that runs where a condition on data holds, and only then."""
+        with self.emitter.block() as first:
+            one()
+        with self.emitter.block() as second:
+            if other is not None:
+                other()
+        if not second.lines and not second.allocations:
+            self.emitter.nest(f"scf.if {truth}", first, node)
+            return
+        self.emitter.nest(f"scf.if {truth}", first, node, "} else {")
+        self.emitter.blocks[-1].lines += [*second.indented(), ("}", node)]
+
+    def is_needed(self, statements: Iterable[ast.stmt]) -> bool:
+        """Whether statements may have parts that must not run where a condition does not hold."""
+        for each in (inner for statement in statements for inner in ast.walk(statement)):
+            if isinstance(each, ast.While):
+                return True
+            if isinstance(each, ast.For) and self._reads(each.iter):
+                return True
+            if (
+                isinstance(each, ast.Subscript)
+                and isinstance(each.ctx, ast.Store)
+                and self._reads(each.slice)
+            ):
+                return True
+        return False
+
+    def _reads(self, node: ast.expr) -> bool:
+        """Whether an expression may depend on data: an element, or a local variable."""
+        return any(
+            isinstance(each, ast.Subscript)
+            or (isinstance(each, ast.Name) and each in self.expressions.variables)
+            or (isinstance(each, ast.expr) and self.expressions.is_data(each))
+            for each in ast.walk(node)
+        )

@@ -1,0 +1,42 @@
+"""Work of opaque statements: the operations of their regions, whose loops nobody has counted."""
+
+from __future__ import annotations
+
+from xdsl.dialects import func
+from xdsl.ir import Operation
+
+from ..polyhedral.raising.opaque_accesses import callee_of
+from ..polyhedral.scop import Statement
+
+ITERATIONS = 16
+"""Iterations that a loop of a region is taken to have."""
+
+USUAL = 8
+"""Operations of an instance of a usual statement."""
+
+
+def opaque_operations(statement: Statement) -> float:
+    """Operations that an instance runs in its regions, roughly; 0 where it has none."""
+    return sum(
+        _operations(callee_of(operation))
+        for operation in statement.body
+        if isinstance(operation, func.CallOp)
+    )
+
+
+def relative_work(statement: Statement) -> float:
+    """How many usual instances take as long as one of the statement."""
+    return max(1.0, opaque_operations(statement) / USUAL)
+
+
+def _operations(operation: Operation) -> float:
+    inside = sum(
+        1.0 + _operations(inner)
+        for region in operation.regions
+        for block in region.blocks
+        for inner in block.ops
+    )
+    return inside * (ITERATIONS if operation.name in _LOOPS else 1)
+
+
+_LOOPS = ("affine.for", "scf.for", "scf.while")
