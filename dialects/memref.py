@@ -201,6 +201,7 @@ ATOMIC_KINDS = (
     "minnumf",
     "xori",
 )
+"""MLIR's kinds of reductions, in the order of the numbers as which it also prints them."""
 
 
 class AtomicRMWOp(memref.AtomicRMWOp):

@@ -153,13 +153,7 @@ class Loops:
         """The step, `<` or `<=`, and the bound of a loop that counts up; raises SourceError."""
         step = self._step(loop.step, symbol)
         node = _bare(loop.test)
-        if not isinstance(node, Binary) or node.operator not in SWAPPED:
-            raise self._no_test(node, symbol)
-        operator, left, right = node.operator, node.left, node.right
-        if not _is_name(_unconverted(left), symbol):
-            operator, left, right = SWAPPED[operator], right, left
-        if not _is_name(_unconverted(left), symbol) or _mentions(right, symbol):
-            raise self._no_test(node, symbol)
+        operator, left, right = self._compared(node, symbol)
         source, target = symbol.type, left.type
         if (
             not isinstance(source, IntegerType)
@@ -229,6 +223,17 @@ class Loops:
             )
         return sign * int(found.value)
 
+    def _compared(self, node: Expression, symbol: Symbol) -> tuple[str, Expression, Expression]:
+        """A condition as operator, the loop variable, and its bound; raises SourceError."""
+        if not isinstance(node, Binary) or node.operator not in SWAPPED:
+            raise self._no_test(node, symbol)
+        operator, left, right = node.operator, node.left, node.right
+        if not _is_name(_unconverted(left), symbol):
+            operator, left, right = SWAPPED[operator], right, left
+        if not _is_name(_unconverted(left), symbol) or _mentions(right, symbol):
+            raise self._no_test(node, symbol)
+        return operator, left, right
+
     def _limits(
         self, node: Expression, symbol: Symbol, step: int, first: Index
     ) -> list[tuple[str, Expression]]:
@@ -237,13 +242,7 @@ class Loops:
         if isinstance(node, Binary) and node.operator == "&&":
             left = self._limits(node.left, symbol, step, first)
             return [*left, *self._limits(node.right, symbol, step, first)]
-        if not isinstance(node, Binary) or node.operator not in SWAPPED:
-            raise self._no_test(node, symbol)
-        operator, left, right = node.operator, node.left, node.right
-        if not _is_name(_unconverted(left), symbol):
-            operator, left, right = SWAPPED[operator], right, left
-        if not _is_name(_unconverted(left), symbol) or _mentions(right, symbol):
-            raise self._no_test(node, symbol)
+        operator, left, right = self._compared(node, symbol)
         self._check_conversion(left, symbol, first)
         if operator == "!=":
             self._check_distance(node, right, step, first)

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.errors import SourceError
+from ...dialects.memref import ATOMIC_KINDS
 from .memrefs import integer_width
 
 
@@ -61,26 +62,6 @@ _INTEGERS: dict[str, tuple[Callable[[SSAValue, SSAValue], Operation], Callable[[
     "minu": (arith.MinUIOp, lambda _: -1),
 }
 
-# Numbers of the kinds where MLIR prints them as integers.
-_NUMBERS = (
-    "addf",
-    "addi",
-    "assign",
-    "maximumf",
-    "maxs",
-    "maxu",
-    "minimumf",
-    "mins",
-    "minu",
-    "mulf",
-    "muli",
-    "ori",
-    "andi",
-    "maxnumf",
-    "minnumf",
-    "xori",
-)
-
 _INDEX_WIDTH = 64
 
 
@@ -89,8 +70,8 @@ def reduction_kind(operation: Operation, name: Attribute, type_: Attribute) -> R
     kind = ""
     if isinstance(name, StringAttr):
         kind = name.data
-    elif isinstance(name, IntegerAttr) and 0 <= name.value.data < len(_NUMBERS):
-        kind = _NUMBERS[name.value.data]
+    elif isinstance(name, IntegerAttr) and 0 <= name.value.data < len(ATOMIC_KINDS):
+        kind = ATOMIC_KINDS[name.value.data]
     if kind in _FLOATS and isinstance(type_, Float32Type | Float64Type):
         combine, neutral = _FLOATS[kind]
         return ReductionKind(combine, FloatAttr(neutral, type_))
