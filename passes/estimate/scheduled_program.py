@@ -70,7 +70,7 @@ class ScheduledProgram:
         iterations, threads = float(prod(parallel)), self.context.threads
         if iterations >= MANY * threads or not iterations.is_integer():
             return min(threads, iterations)  # Of loops whose range varies, the average is known.
-        return iterations / ceil(iterations / threads) if parallel else 1.0
+        return iterations / ceil(iterations / threads)
 
     def forks(self, loop: Loop, outer: tuple[Loop, ...]) -> float:
         """How often a parallel loop starts its threads."""

@@ -77,8 +77,8 @@ class HybridSearch:
             near = self._widen(state, sources)
             random.shuffle(near)
             liked = self._choose(state)
-            drawn = [each for each in near if each not in liked[: self.batch - EXPLORED]]
-            drawn = drawn[:EXPLORED]
+            kept = set(liked[: self.batch - EXPLORED])
+            drawn = [each for each in near if each not in kept][:EXPLORED]
             batch = [*liked[: self.batch - len(drawn)], *drawn]
             if not batch:
                 return

@@ -51,7 +51,8 @@ class FileKernel(KernelEntry):
 
     def arguments(self, size: Size) -> list[Any]:
         """New arguments, the same each time."""
-        return _arguments(load(self.module)[self.function], self.settings)
+        function = load(self.module)[self.function]
+        return make_arguments(function.scop, function.signature, self.settings)
 
     def flops(self, size: Size) -> int:
         """Floating-point operations of one call; 0 where they cannot be counted."""
@@ -67,7 +68,7 @@ def file_kernel(name: str, function: Function, settings: Settings) -> FileKernel
 
     The element type that its limits are taken from is that of the first array that it writes.
     """
-    values = _arguments(function, settings)
+    values: list[Any] = make_arguments(function.scop, function.signature, settings)
     arrays: list[KernelArray] = []
     for argument, value in zip(function.signature.arguments, values, strict=True):
         if isinstance(argument, ArrayArgument):
@@ -108,7 +109,3 @@ def file_kernel(name: str, function: Function, settings: Settings) -> FileKernel
             or sum(value.nbytes for value in values if isinstance(value, np.ndarray)),
         ),
     )
-
-
-def _arguments(function: Function, settings: Settings) -> list[Any]:
-    return make_arguments(function.scop, function.signature, settings)
