@@ -159,8 +159,7 @@ class Statements:
         with self.emitter.block() as after:
             self.block(node.body)
             self.emitter.line("scf.yield", node)
-        self.emitter.nest("scf.while () : () -> ()", before, node, "} do {")
-        self.emitter.blocks[-1].lines += [*after.indented(), ("}", node)]
+        self.emitter.nests("scf.while () : () -> ()", before, "} do {", after, node)
 
     # Conditions
 
@@ -196,8 +195,7 @@ class Statements:
         if not second.lines:
             self.emitter.nest(f"affine.if {constraints}", first, node)
             return
-        self.emitter.nest(f"affine.if {constraints}", first, node, "} else {")
-        self.emitter.blocks[-1].lines += [*second.indented(), ("}", node)]
+        self.emitter.nests(f"affine.if {constraints}", first, "} else {", second, node)
 
     def _predicated(self, condition: Condition, one: Block, other: Block, node: If) -> None:
         """If-conversion: what depends on data is always stored, the old value where it is false."""
@@ -231,8 +229,7 @@ class Statements:
         if not second.lines and not second.allocations:
             self.emitter.nest(f"scf.if {truth}", first, node)
             return
-        self.emitter.nest(f"scf.if {truth}", first, node, "} else {")
-        self.emitter.blocks[-1].lines += [*second.indented(), ("}", node)]
+        self.emitter.nests(f"scf.if {truth}", first, "} else {", second, node)
 
     def _mixed(self, condition: Condition, node: If | While) -> str:
         """The truth value of a condition on both data and loop variables."""

@@ -153,8 +153,7 @@ class Branches:
         if not second.lines:
             self.emitter.nest(f"affine.if {constraints}", first, node)
             return
-        self.emitter.nest(f"affine.if {constraints}", first, node, "} else {")
-        self.emitter.blocks[-1].lines += [*second.indented(), ("}", node)]
+        self.emitter.nests(f"affine.if {constraints}", first, "} else {", second, node)
 
     @contextmanager
     def _under(self, relations: tuple[Relation, ...]) -> Generator[None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
-from ..text.conditions import Condition, Fixed
+from ..text.conditions import Condition, Fixed, is_affine
 from ..text.emitter import Emitter
 from .element_types import i64
 from .expressions import Expressions
@@ -71,18 +71,16 @@ class Opaque:
         with self.emitter.block() as after:
             body()
             self.emitter.line("scf.yield", node)
-        self.emitter.nest("scf.while () : () -> ()", before, node, "} do {")
-        self.emitter.blocks[-1].lines += [*after.indented(), ("}", node)]
+        self.emitter.nests("scf.while () : () -> ()", before, "} do {", after, node)
 
     def _truth(self, condition: Condition, node: ast.expr) -> str:
         if isinstance(condition, Fixed):
             return self.emitter.constant(str(condition.value).lower(), "i1")
-        try:
-            return self.expressions.choices.truth(condition, node)
-        except AssertionError:
+        if is_affine(condition):
             raise self.source.error(
                 node, "the condition of 'while' compares sizes alone", "write a `for` loop"
-            ) from None
+            )
+        return self.expressions.choices.truth(condition, node)
 
     def branch(self, truth: str, one: Body, other: Body | None, node: ast.If) -> None:
         """A branch that runs where a condition on data holds, and only then."""
@@ -94,8 +92,7 @@ class Opaque:
         if not second.lines and not second.allocations:
             self.emitter.nest(f"scf.if {truth}", first, node)
             return
-        self.emitter.nest(f"scf.if {truth}", first, node, "} else {")
-        self.emitter.blocks[-1].lines += [*second.indented(), ("}", node)]
+        self.emitter.nests(f"scf.if {truth}", first, "} else {", second, node)
 
     def is_needed(self, statements: Iterable[ast.stmt]) -> bool:
         """Whether statements may have parts that must not run where a condition does not hold."""

@@ -92,12 +92,18 @@ class Emitter(Generic[Node]):
         """Prints a block behind its head."""
         self.blocks[-1].lines += [(f"{head} {{", node), *block.indented(), (end, node)]
 
+    def nests(
+        self, head: str, one: Block[Node], between: str, other: Block[Node], node: Node
+    ) -> None:
+        """Prints two blocks, the second behind `} else {` or the like."""
+        self.nest(head, one, node, between)
+        self.blocks[-1].lines += [*other.indented(), ("}", node)]
+
     def branches(self, head: str, one: Block[Node], other: Block[Node], node: Node) -> str:
         """Prints an `affine.if` with a result, and returns its name."""
         name = f"%{self._count}"
         self._count += 1
-        self.nest(f"{name} = {head}", one, node, "} else {")
-        self.blocks[-1].lines += [*other.indented(), ("}", node)]
+        self.nests(f"{name} = {head}", one, "} else {", other, node)
         return name
 
     def allocate(self, block: Block[Node], name: str, kind: str, node: Node) -> None:

@@ -24,20 +24,18 @@ def parts(schedule: Schedule, sizes: Mapping[str, int]) -> list[Schedule]:
     scop = schedule.scop
     if scop.returns or schedule.run_time_sizes or _goes_past_caches(schedule, sizes):
         return [schedule]
-    groups: list[list[Tree]] = []
+    groups: list[tuple[list[Tree], set[str]]] = []
     for nest in nests(schedule.tree):
-        own = _local_arrays(scop, [nest])
-        first = next(
-            (k for k, group in enumerate(groups) if own & _local_arrays(scop, group)), None
-        )
-        joined = [] if first is None else [each for group in groups[first:] for each in group]
-        groups[len(groups) if first is None else first :] = [[*joined, nest]]
-    trees = (group[0] if len(group) == 1 else Sequence(tuple(group)) for group in groups)
+        own = _local_arrays(scop, nest)
+        first = next((k for k, (_, arrays) in enumerate(groups) if own & arrays), len(groups))
+        joined = [tree for group, _ in groups[first:] for tree in group]
+        groups[first:] = [([*joined, nest], own.union(*(arrays for _, arrays in groups[first:])))]
+    trees = (group[0] if len(group) == 1 else Sequence(tuple(group)) for group, _ in groups)
     return [replace(schedule, tree=tree) for tree in trees] if len(groups) > 1 else [schedule]
 
 
-def _local_arrays(scop: Scop, trees: list[Tree]) -> set[str]:
-    names = {name for tree in trees for name in statements(tree)}
+def _local_arrays(scop: Scop, tree: Tree) -> set[str]:
+    names = set(statements(tree))
     return {
         access.array.name
         for statement in scop.statements
