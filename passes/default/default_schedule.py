@@ -19,8 +19,7 @@ from ..schedules.schedule import Schedule, Steps
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
 from .guard_splitting import split_at_guards, with_guards
 from .input_reuse import fuse_for_input_reuse
-from .opaque_statements import opaque_statements
-from .strategies import COMPETING, FALLBACKS, STRATEGIES, Strategy
+from .strategies import COMPETING, FALLBACKS, FOR_OPAQUE, STRATEGIES, Strategy
 
 PROFITABLE = 20_000
 """A program with fewer statement instances stays as it was written."""
@@ -204,9 +203,8 @@ def other_answers(
     """
     for number, first in enumerate(answers):
         behind = tuple(step for answer in answers[number + 1 :] for step in answer.steps)
-        others = STRATEGIES[STRATEGIES.index(first.strategy) + 1 :]
-        if first.strategy is opaque_statements:
-            others = ()
+        asked = _strategies(first.before, first.names)
+        others = asked[asked.index(first.strategy) + 1 :]
         if first.strategy in COMPETING:
             others = tuple(dict.fromkeys((*FALLBACKS, *others)))
         nest = _nest(first.before, first.names)
@@ -287,12 +285,16 @@ def _answers(
 ) -> Iterator[tuple[Strategy, Schedule]]:
     """The strategies with what they make of the nest of these statements, in their order."""
     nest = _nest(schedule, names)
-    for strategy in STRATEGIES:
+    for strategy in _strategies(schedule, names):
         scheduled = strategy(schedule, nest, context)
         if scheduled is not None:
             yield strategy, scheduled
-            if strategy is opaque_statements:
-                return  # the others ask for the subscripts of all accesses
+
+
+def _strategies(schedule: Schedule, names: Iterable[str]) -> tuple[Strategy, ...]:
+    """What is asked for the nest of these statements."""
+    is_opaque = any(schedule.scop.statement(name).is_opaque for name in names)
+    return FOR_OPAQUE if is_opaque else STRATEGIES
 
 
 def _nest(schedule: Schedule, names: tuple[str, ...]) -> Tree:

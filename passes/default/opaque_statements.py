@@ -17,14 +17,10 @@ from .outermost_parallel import mark_parallel
 from .vectorise_and_parallelise import innermost_vector_loop
 
 
-def opaque_statements(
-    schedule: Schedule, nest: Tree, context: SchedulingContext
-) -> Schedule | None:
+def opaque_statements(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule:
     """The vector loops of affine statements, and the outermost loops that can run in parallel."""
     members = statements(nest)
     opaque = {name for name in members if schedule.scop.statement(name).is_opaque}
-    if not opaque:
-        return None
     statistics = stored_statistics(schedule, context)
     result = schedule
     for name in members:

@@ -40,7 +40,6 @@ loops there as well.
 """
 
 STRATEGIES: tuple[Strategy, ...] = (
-    opaque_statements,
     time_tiling,
     gauss_seidel,
     output_stationary,
@@ -63,6 +62,10 @@ STRATEGIES: tuple[Strategy, ...] = (
     tile_transposition,
     vectorise_and_parallelise,
 )
+
+FOR_OPAQUE: tuple[Strategy, ...] = (opaque_statements,)
+"""Strategies for nests with statements that are not affine: all others ask for the subscripts of
+all accesses."""
 
 FALLBACKS: tuple[Strategy, ...] = (
     unrolled_short_loops,

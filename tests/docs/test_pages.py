@@ -11,7 +11,7 @@ import pytest
 import reference
 import results
 
-from loopwright.passes.default.strategies import STRATEGIES
+from loopwright.passes.default.strategies import FOR_OPAQUE, STRATEGIES
 from loopwright.passes.transformations.registry import all_transformations
 
 ROOT = Path(__file__).parents[2]
@@ -103,7 +103,9 @@ def test_every_transformation_has_letters_in_the_table() -> None:
 def test_every_strategy_is_described() -> None:
     page = (ROOT / "docs/reference/default-schedule.md").read_text()
     named = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
-    assert named == [strategy.__module__.rpartition(".")[2] for strategy in STRATEGIES]
+    assert named == [
+        strategy.__module__.rpartition(".")[2] for strategy in (*FOR_OPAQUE, *STRATEGIES)
+    ]
 
 
 @pytest.mark.parametrize("path", TIMELESS, ids=name_of)
