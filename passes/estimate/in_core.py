@@ -10,7 +10,7 @@ from math import prod
 
 from xdsl.ir import Operation
 
-from ..polyhedral.schedule_tree import Leaf, Loop, leaves
+from ..polyhedral.schedule_tree import Leaf, Loop, leaves, place_of
 from ..polyhedral.scop import Access, Statement
 from .access_costs import LoopsAround, port_cycles
 from .opaque_work import opaque_operations
@@ -125,15 +125,12 @@ class InCoreTime:
             return None
         loops = self._vector_loops.unrolled(loops)
         vector = self._vector_loops.around(loops)
-        guarded = vector is not None and (
+        scalar = vector is not None and (
             not self._vector_loops.is_in_step(vector, loops)
             or self._vector_loops.has_conditions_inside(statistics, vector, loops)
         )
-        if guarded or statistics.statement.is_opaque:
+        if scalar or statistics.statement.is_opaque:
             vector = None
-        innermost = innermost_loop(loops)
-        if vector is None and innermost is not None:
-            guarded |= not self._vector_loops.is_in_step(innermost, loops)
         trips = statistics.trips(loops)
         lanes = 1.0
         if vector is not None:
@@ -154,6 +151,7 @@ class InCoreTime:
             scalar_bits=_scalar_bits(statistics.statement, vector),
         )
         around = LoopsAround(loops, trips, vector, lanes)
+        guards = 1.0 if scalar else self._guards(loops, trips, vector, lanes)
         return CoreCycles(
             statistics.instances,
             lanes,
@@ -161,8 +159,23 @@ class InCoreTime:
             operations + opaque_operations(statistics.statement),
             port_cycles(program, statistics, around, shared.places),
             self._latency(statistics, loops, vector),
-            program.machine.guard_cycles * guarded,
+            program.machine.guard_cycles * guards,
         )
+
+    def _guards(
+        self,
+        loops: tuple[Loop, ...],
+        trips: tuple[float, ...],
+        vector: Loop | None,
+        lanes: float,
+    ) -> float:
+        """Guards for each vector of instances: those that are the same in inner loops stand outside."""
+        guards = 1.0
+        for loop, count in zip(reversed(loops), reversed(trips), strict=True):
+            if not self._vector_loops.is_in_step(loop, loops):
+                return guards
+            guards /= max(1.0, count / lanes if loop is vector else count)
+        return 0.0
 
     def _changes(self, statement: StatementStatistics, loops: tuple[Loop, ...]) -> Changes:
         """In which of the loops around a statement a load may differ between iterations.

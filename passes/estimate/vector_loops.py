@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import combinations
 from math import ceil, inf, prod
 
 import islpy as isl
@@ -109,7 +110,10 @@ class VectorLoops:
         return operations, most
 
     def is_in_step(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
-        """Whether all statements of a vector loop run in the same iterations, without guards."""
+        """Whether all statements of a loop that run under it run in the same of its iterations.
+
+        Some may not run at all for some values of the loops around it: such guards are outside.
+        """
         if len(loop.schedule) == 1:
             return True
         # Loops that are unrolled are copies, made for each statement: their schedule stays.
@@ -117,8 +121,10 @@ class VectorLoops:
         found = self._in_step.get(key)
         if found is None:
             around = loops[: place_of(loop, loops) + 1]
-            first, *others = (self._iterations(name, around) for name in loop.schedule)
-            found = self._in_step[key] = all(first.is_equal(other) for other in others)
+            parts = [self._iterations(name, around) for name in loop.schedule]
+            found = self._in_step[key] = all(
+                _agree(one, other) for one, other in combinations(parts, 2)
+            )
         return found
 
     def has_conditions_inside(
@@ -189,3 +195,14 @@ class VectorLoops:
         """The values that the loops around a statement take together."""
         values = outer_values(loops, self._program.statement(name).statement).range()
         return fix_parameters(values, self._program.context.sizes)
+
+
+def _agree(one: isl.Set, other: isl.Set) -> bool:
+    """Whether two sets have the same last values wherever both have some."""
+    last = one.dim(isl.dim_type.set) - 1
+
+    def where_both(part: isl.Set, rest: isl.Set) -> isl.Set:
+        outer = rest.project_out(isl.dim_type.set, last, 1)
+        return part.intersect(outer.add_dims(isl.dim_type.set, 1))
+
+    return bool(where_both(one, other).is_equal(where_both(other, one)))
