@@ -206,8 +206,8 @@ def _gather(
 ) -> float:
     """Operations for a vector of elements from as many rows: one for each, as a rule.
 
-    Where neighbouring columns are read together, rows are loaded and transposed; where a block of
-    them is written together, it is transposed and stored as rows.
+    Where a marked vector loop reads neighbouring columns together, rows are loaded and transposed;
+    where a block of them is written together, it is transposed and stored as rows.
     """
     machine, lanes = program.machine, around.lanes
     register = max(LEAST_BLOCK_BITS, machine.vector_bits)
@@ -215,7 +215,8 @@ def _gather(
     columns = min(block, _columns(program.statistics, access, statement, around))
     if access.kind is AccessKind.WRITE and columns < block:
         return machine.stores_per_cycle * machine.scatter_cycles * lanes
-    if columns < max(2.0, FEWEST_COLUMNS * block):
+    is_marked = around.vector is not None and around.vector.vector is not None
+    if columns < max(2.0, FEWEST_COLUMNS * block) or not is_marked:
         return machine.loads_per_cycle * machine.gather_cycles * lanes
     return lanes / block * (block / columns + log2(block))
 

@@ -172,7 +172,8 @@ class InCoreTime:
         """Guards for each vector of instances: those that are the same in inner loops stand outside."""
         guards = 1.0
         for loop, count in zip(reversed(loops), reversed(trips), strict=True):
-            if not self._vector_loops.is_in_step(loop, loops):
+            # In copies of an unrolled loop, guards are decided.
+            if loop.unroll != 0 and not self._vector_loops.is_in_step(loop, loops):
                 return guards
             guards /= max(1.0, count / lanes if loop is vector else count)
         return 0.0

@@ -73,9 +73,10 @@ class ScheduledProgram:
         return iterations / ceil(iterations / threads)
 
     def forks(self, loop: Loop, outer: tuple[Loop, ...]) -> float:
-        """How often a parallel loop starts its threads."""
-        statement = self.statement(next(iter(loop.schedule)))
-        return prod(statement.trips(outer)) if self.context.threads > 1 else 0.0
+        """How often a parallel loop starts its threads: whenever one of its statements runs."""
+        if self.context.threads == 1:
+            return 0.0
+        return max(prod(self.statement(name).trips(outer)) for name in loop.schedule)
 
 
 def innermost_loop(loops: Sequence[Loop]) -> Loop | None:

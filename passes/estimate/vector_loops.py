@@ -9,16 +9,21 @@ from itertools import combinations
 from math import ceil, inf, prod
 
 import islpy as isl
+from xdsl.dialects import arith
 
+from ...dialects import affine
 from ..polyhedral.counting import fix_parameters
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, place_of, walk
 from ..schedules.program_edits import outer_values
 from .operation_costs import accumulates_in_lanes
-from .program_statistics import StatementStatistics, is_scalar
+from .program_statistics import StatementStatistics, is_scalar, subscript_steps
 from .scheduled_program import ScheduledProgram, innermost_loop
 
-MOST_UNROLLED = 150
-"""Operations up to which LLVM unrolls a loop fully (its threshold is a size of 300)."""
+MOST_UNROLLED = 300
+"""Instructions up to which LLVM unrolls a loop fully."""
+
+NO_INSTRUCTIONS = (affine.LoadOp, affine.StoreOp, arith.ConstantOp)
+"""Operations that are counted elsewhere, or are none."""
 
 LONGEST_UNROLLED = 8.0
 """Iterations of such a loop where they are independent: longer ones are vectorised first
@@ -101,13 +106,36 @@ class VectorLoops:
             statement = self._program.statement(leaf.statement)
             inside = loops[len(outer) :]
             counts = statement.trips(loops)[len(outer) :]
-            if any(each.parallel or each.unroll for each in inside):
+            trips = [ceil(n / (x.vector or 1)) for x, n in zip(inside, counts, strict=True)]
+            if any(
+                each.parallel or each.unroll and each.unroll < trip
+                for each, trip in zip(inside, trips, strict=True)
+            ):
                 return inf, inf
-            trips = (ceil(n / (x.vector or 1)) for x, n in zip(inside, counts, strict=True))
             copies = prod(trips)
-            operations += copies * len(statement.statement.body)
+            operations += copies * self._size(statement, loops, len(outer))
             most = max(most, copies)
         return operations, most
+
+    def _size(self, statement: StatementStatistics, loops: tuple[Loop, ...], depth: int) -> int:
+        """Instructions of a copy when the loops from a depth on are unrolled.
+
+        Those are one for each place in memory, as what stays at one place is in a register; one
+        for a product and the sum that it is added to; and one for the index.
+        """
+        body = statement.statement.body
+        computing = [each for each in body if not isinstance(each, NO_INSTRUCTIONS)]
+        fused = min(
+            sum(isinstance(each, kind) for each in computing)
+            for kind in (arith.MulfOp, arith.AddfOp)
+        )
+        directions = [statement.direction(loops, loop) for loop in loops[depth:]]
+        places = {
+            (access.array.name, access.map, access.kind)
+            for access in statement.statement.accesses
+            if any(d is None or any(subscript_steps(access, d)) for d in directions)
+        }
+        return len(computing) - fused + len(places) + 1
 
     def is_in_step(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
         """Whether all statements of a loop that run under it run in the same of its iterations.
