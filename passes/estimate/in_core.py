@@ -124,18 +124,15 @@ class InCoreTime:
         if not statistics.instances:
             return None
         loops = self._vector_loops.unrolled(loops)
-        vector = self._vector_loops.around(loops)
-        scalar = vector is not None and (
-            not self._vector_loops.is_in_step(vector, loops)
-            or self._vector_loops.has_conditions_inside(statistics, vector, loops)
-        )
-        if scalar or statistics.statement.is_opaque:
+        vector, is_scalar = self._vector_loops.around(statistics, loops)
+        if statistics.statement.is_opaque:
             vector = None
         trips = statistics.trips(loops)
         lanes = 1.0
         if vector is not None:
             along = next(t for loop, t in zip(loops, trips, strict=True) if loop is vector)
-            if vector.vector is None and along < self._vector_loops.width(statistics, vector):
+            is_short = along < self._vector_loops.width(statistics, vector)
+            if vector.vector is None and vector.unroll is None and is_short:
                 vector = None  # LLVM unrolls such a loop fully.
             else:
                 lanes = self._vector_loops.lanes(statistics, vector, along)
@@ -151,14 +148,14 @@ class InCoreTime:
             scalar_bits=_scalar_bits(statistics.statement, vector),
         )
         around = LoopsAround(loops, trips, vector, lanes)
-        guards = 1.0 if scalar else self._guards(loops, trips, vector, lanes)
+        guards = 1.0 if is_scalar else self._guards(loops, trips, vector, lanes)
         return CoreCycles(
             statistics.instances,
             lanes,
             program.threads(statistics, loops),
             operations + opaque_operations(statistics.statement),
             port_cycles(program, statistics, around, shared.places),
-            self._latency(statistics, loops, vector),
+            self._latency(statistics, loops, vector, lanes),
             program.machine.guard_cycles * guards,
         )
 
@@ -206,7 +203,11 @@ class InCoreTime:
         return positions
 
     def _latency(
-        self, statement: StatementStatistics, loops: tuple[Loop, ...], vector: Loop | None
+        self,
+        statement: StatementStatistics,
+        loops: tuple[Loop, ...],
+        vector: Loop | None,
+        lanes: float,
     ) -> float:
         """Cycles per vector of instances that a chain of dependent operations takes at least."""
         innermost = innermost_loop(loops)
@@ -222,7 +223,7 @@ class InCoreTime:
             return 0.0
         trips = statement.trips(loops)
         chains = prod(
-            min(loop.unroll or count, count) / (loop.vector or 1 if loop is vector else 1)
+            min(loop.unroll or count, count) / (lanes if loop is vector else 1)
             for loop, count in zip(loops, trips, strict=True)
             if loop.unroll is not None
             and loop is not innermost

@@ -14,6 +14,7 @@ from xdsl.dialects import arith
 from ...dialects import affine
 from ..polyhedral.counting import fix_parameters
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, place_of, walk
+from ..schedules.active_pairs import Function
 from ..schedules.program_edits import outer_values
 from .operation_costs import accumulates_in_lanes
 from .program_statistics import StatementStatistics, is_scalar, subscript_steps
@@ -50,16 +51,41 @@ class VectorLoops:
         self._in_step: dict[int, bool] = {}
         self._short: dict[int, bool] = {}
 
-    def around(self, loops: tuple[Loop, ...]) -> Loop | None:
-        """The loop that runs in lanes: as marked, or the innermost one where LLVM may do it."""
-        marked = next((loop for loop in loops if loop.vector is not None), None)
+    def around(
+        self, statement: StatementStatistics, loops: tuple[Loop, ...]
+    ) -> tuple[Loop | None, bool]:
+        """The loop that runs in lanes, and whether one is marked that can't.
+
+        That is the outermost marked one that can; or else one where LLVM makes vectors: the
+        innermost loop, or unrolled copies inside of it (its SLP vectoriser).
+        """
+        marked = [loop for loop in loops if loop.vector is not None]
+        for loop in marked:
+            if self._can_be_vector(statement, loop, loops):
+                return loop, False
         innermost = innermost_loop(loops)
-        if marked is not None or innermost is None or self._program.is_explicit:
-            return marked
-        is_free = self._schedule.is_coincident(innermost) or (
-            self._may_reassociate(innermost, loops) and self._only_sums(innermost)
+        if marked or innermost is None:
+            return None, bool(marked)
+        if not self._program.is_explicit:
+            is_free = self._schedule.is_lockstep(innermost) or (
+                self._may_reassociate(innermost, loops) and self._only_sums(innermost)
+            )
+            if is_free:
+                is_scalar = not self._can_be_vector(statement, innermost, loops)
+                return (None, True) if is_scalar else (innermost, False)
+        # Such loops may be those of `unrolled`, which are not in the tree.
+        *around, copied = loops
+        legality = self._schedule.legality
+        outer = reduce(legality.inside, around, frozenset[Function]())
+        is_packed = copied.unroll == 0 and legality.is_coincident(outer, copied)
+        return copied if is_packed else None, False
+
+    def _can_be_vector(
+        self, statement: StatementStatistics, loop: Loop, loops: tuple[Loop, ...]
+    ) -> bool:
+        return self.is_in_step(loop, loops) and not self._has_conditions_inside(
+            statement, loop, loops
         )
-        return innermost if is_free else None
 
     def unrolled(self, loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
         """The loops without those that are unrolled fully: short ones, and few marked vectors."""
@@ -155,7 +181,7 @@ class VectorLoops:
             )
         return found
 
-    def has_conditions_inside(
+    def _has_conditions_inside(
         self, statement: StatementStatistics, loop: Loop, loops: tuple[Loop, ...]
     ) -> bool:
         """Whether lanes of a vector loop run different iterations of loops inside, as at padding.
@@ -181,7 +207,10 @@ class VectorLoops:
 
     def lanes(self, statement: StatementStatistics, loop: Loop, trips: float) -> float:
         """Instances per vector, on average."""
-        whole, rest = divmod(trips, self.width(statement, loop))
+        width = self.width(statement, loop)
+        if loop.vector is None:
+            width = narrowed(width, trips)
+        whole, rest = divmod(trips, width)
         # What is left of a vector is masked: that takes longer than a whole one.
         vectors = whole + self._program.machine.masked_vector * (rest > 0)
         return max(1.0, trips / max(1.0, vectors))

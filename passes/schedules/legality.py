@@ -14,6 +14,7 @@ must not run backwards, nor be parallel, by its function, and fixes nothing for 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 import islpy as isl
 
@@ -108,6 +109,12 @@ class Legality:
     def is_coincident(self, outer: Outer, loop: Loop) -> bool:
         """Whether active dependences stay inside iterations of the loop, those of steps as well."""
         return self._overlap.is_coincident(outer, self.function(loop))
+
+    def is_lockstep(self, outer: Outer, loop: Loop) -> bool:
+        """Whether iterations of the loop can run operation by operation, all at the same time."""
+        if self.is_coincident(outer, loop):
+            return True
+        return loop.vector is not None or self._check_loop(replace(loop, vector=2), outer) is None
 
     def first_violation(self, tree: Tree, outer: Outer = frozenset()) -> Violation | None:
         """A dependence that `tree` violates, or None; `outer` are the functions around it."""

@@ -222,6 +222,10 @@ class Schedule(NamedLoops, Immutable):
         """Whether dependences stay inside iterations of a loop of the tree."""
         return self.legality.is_coincident(self.functions_around(loop), loop)
 
+    def is_lockstep(self, loop: Loop) -> bool:
+        """Whether iterations of a loop of the tree can run operation by operation."""
+        return self.legality.is_lockstep(self.functions_around(loop), loop)
+
     def legal_repairs(self, illegal: Transformation) -> Iterator[Steps]:
         """What can be applied in place of an illegal step: each was tried, none comes twice."""
         seen: set[Steps] = set()
