@@ -176,7 +176,7 @@ class InCoreTime:
         return 0.0
 
     def _changes(self, statement: StatementStatistics, loops: tuple[Loop, ...]) -> Changes:
-        """In which of the loops around a statement a load may differ between iterations.
+        """In which of the loops around a statement a load or an iterator may differ.
 
         Those of local arrays wrap around in tiles, which their slopes do not show.
         """
@@ -190,7 +190,14 @@ class InCoreTime:
             for loop in loops
         ]
 
-        def positions(load: Access) -> frozenset[int]:
+        def positions(value: Access | int) -> frozenset[int]:
+            if isinstance(value, int):
+                return frozenset(
+                    position
+                    for position, direction in enumerate(directions)
+                    if direction is None or direction[value]
+                )
+            load = value
             return frozenset(
                 position
                 for position, direction in enumerate(directions)

@@ -32,8 +32,9 @@ _CLASSES: dict[type[Operation], str] = {
 NEEDS_NO_NAN = ("maxnumf", "minnumf")
 """What LLVM accumulates in one order, because it leaves out NaN, although any would do."""
 
-Changes = Callable[[Access], frozenset[int]]
-"""The positions of the loops around a statement in which a load differs between iterations."""
+Changes = Callable[[Access | int], frozenset[int]]
+"""The positions of the loops around a statement in which a load differs between iterations, or an
+iterator, by its number."""
 
 Repeats = Callable[[frozenset[int]], tuple[float, float]]
 """Vectors of instances that share what changes in these loops only, and lanes that compute it."""
@@ -71,7 +72,7 @@ def throughput(
             continue
         done.add(operation)
         changing = varying[operation.results[0]]
-        shared, own_lanes = (1.0, lanes) if changing is None else repeats(changing)
+        shared, own_lanes = repeats(changing)
         kind = effective_type(operation, varying, reassociate=reassociate)
         calls = _calls(operation, target, own_lanes, reassociate=reassociate)
         cycles = calls or target.cycles[operation_class(kind, operation)]
@@ -146,14 +147,12 @@ def operation_class(kind: type[Operation], operation: Operation) -> str:
     return _CLASSES.get(kind, "additions" if is_float else "others")
 
 
-def varying_results(
-    statement: Statement, changes: Changes
-) -> dict[SSAValue, frozenset[int] | None]:
+def varying_results(statement: Statement, changes: Changes) -> dict[SSAValue, frozenset[int]]:
     """Results that differ from instance to instance, and the loops in which they change.
 
-    None, for all loops, where iterators have a part in it. Other operations run once.
+    Other operations run once.
     """
-    found: dict[SSAValue, frozenset[int] | None] = dict.fromkeys(statement.indices)
+    found = {index: changes(number) for number, index in enumerate(statement.indices)}
     loads = {access.op: access for access in statement.reads if not access.is_opaque}
     for operation in statement.body:
         if operation in loads:
@@ -161,7 +160,6 @@ def varying_results(
             continue
         parts = [found[operand] for operand in operation.operands if operand in found]
         if parts:
-            known = [part for part in parts if part is not None]
-            whole = frozenset[int]().union(*known) if len(known) == len(parts) else None
+            whole = frozenset[int]().union(*parts)
             found.update(dict.fromkeys(operation.results, whole))
     return found
