@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from ..machine.machine import Machine
 from ..machine.target import Target
 from ..polyhedral.arithmetic_widths import Narrowed
+from ..polyhedral.fused_products import fused_operand, fused_product
 from ..polyhedral.reductions import allows
 from ..polyhedral.scop import Access, Statement
 from ..schedules.schedule import Schedule
@@ -64,11 +65,12 @@ def throughput(
     total = 0.0
     done = set() if done is None else done
     # Several registers of a function, and of what is around it, wait less for each other.
+    fused = _fused_products(statement)
     takes_turns = any(elementary_cycles(operation, target, 1.0) for operation in statement.body)
     for operation in statement.body:
         if operation in accesses or not any(result in varying for result in operation.results):
             continue
-        if operation in done:
+        if operation in done or operation in fused:
             continue
         done.add(operation)
         changing = varying[operation.results[0]]
@@ -81,6 +83,18 @@ def throughput(
             cycles *= max(1.0, registers * OVERLAP) if takes_turns else registers
         total += cycles * (paired_share(operation) if pairs else 1.0) / shared
     return total
+
+
+def _fused_products(statement: Statement) -> set[Operation]:
+    """The products that are a part of the one addition that they are for."""
+    found = set[Operation]()
+    for operation in statement.body:
+        position = fused_operand(operation)
+        if position is not None:
+            product = fused_product(operation, position)
+            if product is not None and product.result.has_one_use():
+                found.add(product)
+    return found
 
 
 def _registers(
