@@ -10,7 +10,7 @@ from math import prod
 
 from xdsl.ir import Operation
 
-from ..polyhedral.schedule_tree import Leaf, Loop, leaves, place_of
+from ..polyhedral.schedule_tree import Leaf, Loop, leaves
 from ..polyhedral.scop import Access, Statement
 from .access_costs import LoopsAround, port_cycles
 from .opaque_work import opaque_operations
@@ -118,15 +118,39 @@ class InCoreTime:
 
         Without what others in the same loops share with it, if these are given.
         """
-        program = self._program
         shared = shared or Shared()
-        statistics = program.statement(leaf.statement)
+        statistics = self._program.statement(leaf.statement)
         if not statistics.instances:
             return None
         loops = self._vector_loops.unrolled(loops)
         vector, is_scalar = self._vector_loops.around(statistics, loops)
         if statistics.statement.is_opaque:
             vector = None
+        packed = None if vector or is_scalar else self._vector_loops.packed(loops)
+        if packed is None:
+            return self._cycles(statistics, loops, vector, shared, is_scalar=is_scalar)
+        # LLVM packs copies where that is faster.
+        found = [
+            (self._cycles(statistics, loops, each, own, is_scalar=False), own)
+            for each in (None, packed)
+            for own in [Shared({*shared.operations}, {*shared.places})]
+        ]
+        best, own = min(found, key=lambda each: each[0].total / each[0].lanes)
+        shared.operations.update(own.operations)
+        shared.places.update(own.places)
+        return best
+
+    def _cycles(
+        self,
+        statistics: StatementStatistics,
+        loops: tuple[Loop, ...],
+        vector: Loop | None,
+        shared: Shared,
+        *,
+        is_scalar: bool,
+    ) -> CoreCycles:
+        """What bounds a statement with a vector loop, or without one."""
+        program = self._program
         trips = statistics.trips(loops)
         lanes = 1.0
         if vector is not None:
@@ -166,7 +190,7 @@ class InCoreTime:
         vector: Loop | None,
         lanes: float,
     ) -> float:
-        """Guards for each vector of instances: those that are the same in inner loops stand outside."""
+        """Guards for each vector of instances: what is the same in inner loops stands outside."""
         guards = 1.0
         for loop, count in zip(reversed(loops), reversed(trips), strict=True):
             # In copies of an unrolled loop, guards are decided.

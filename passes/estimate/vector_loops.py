@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
-from itertools import combinations
+from itertools import accumulate, combinations
 from math import ceil, inf, prod
 
 import islpy as isl
@@ -56,8 +56,7 @@ class VectorLoops:
     ) -> tuple[Loop | None, bool]:
         """The loop that runs in lanes, and whether one is marked that can't.
 
-        That is the outermost marked one that can; or else one where LLVM makes vectors: the
-        innermost loop, or unrolled copies inside of it (its SLP vectoriser).
+        That is the outermost marked one that can, or else the innermost one where LLVM can.
         """
         marked = [loop for loop in loops if loop.vector is not None]
         for loop in marked:
@@ -73,12 +72,22 @@ class VectorLoops:
             if is_free:
                 is_scalar = not self._can_be_vector(statement, innermost, loops)
                 return (None, True) if is_scalar else (innermost, False)
-        # Such loops may be those of `unrolled`, which are not in the tree.
-        *around, copied = loops
+        return None, False
+
+    def packed(self, loops: tuple[Loop, ...]) -> Loop | None:
+        """An unrolled loop of independent copies, of which LLVM's SLP vectoriser can make vectors.
+
+        There is no other vector loop.
+        """
+        # Loops of `unrolled` are not in the tree, which would know what is around them.
         legality = self._schedule.legality
-        outer = reduce(legality.inside, around, frozenset[Function]())
-        is_packed = copied.unroll == 0 and legality.is_coincident(outer, copied)
-        return copied if is_packed else None, False
+        outer = list(accumulate(loops, legality.inside, initial=frozenset[Function]()))
+        for around, loop in zip(reversed(outer[:-1]), reversed(loops), strict=True):
+            if loop.unroll != 0:
+                return None
+            if legality.is_coincident(around, loop):
+                return loop
+        return None
 
     def _can_be_vector(
         self, statement: StatementStatistics, loop: Loop, loops: tuple[Loop, ...]
@@ -134,7 +143,7 @@ class VectorLoops:
             counts = statement.trips(loops)[len(outer) :]
             trips = [ceil(n / (x.vector or 1)) for x, n in zip(inside, counts, strict=True)]
             if any(
-                each.parallel or each.unroll and each.unroll < trip
+                each.parallel or (each.unroll and each.unroll < trip)
                 for each, trip in zip(inside, trips, strict=True)
             ):
                 return inf, inf
