@@ -1,0 +1,169 @@
+"""Which loops run in vectors, marked ones and those of LLVM, and what guards around them cost."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopwright.passes.estimate.in_core import CoreCycles, InCoreTime
+from loopwright.passes.estimate.scheduled_program import ScheduledProgram, outermost_parallel_loops
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.polyhedral.schedule_tree import leaves
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.syntax.pipeline import parse_pipeline
+from loopwright.runtime.program import load
+
+pytestmark = pytest.mark.usefixtures("zen3")
+
+PRODUCT = """
+func.func @f(%A: memref<64x96xTYPE>, %B: memref<96x128xTYPE>, %C: memref<64x128xTYPE>) {
+  %c0 = arith.constant 0.0 : TYPE
+  affine.for %i = 0 to 64 {
+    affine.for %j = 0 to 128 {
+      affine.store %c0, %C[%i, %j] : memref<64x128xTYPE>
+      affine.for %k = 0 to 96 {
+        %0 = affine.load %A[%i, %k] : memref<64x96xTYPE>
+        %1 = affine.load %B[%k, %j] : memref<96x128xTYPE>
+        %2 = affine.load %C[%i, %j] : memref<64x128xTYPE>
+        %3 = arith.mulf %0, %1 : TYPE
+        %4 = arith.addf %2, %3 : TYPE
+        affine.store %4, %C[%i, %j] : memref<64x128xTYPE>
+      }
+    }
+  }
+  return
+}
+"""
+FILTER = """
+func.func @f(%A: memref<5000xTYPE>, %H: memref<TAPSxTYPE>, %B: memref<4096xTYPE>) {
+  affine.for %i = 0 to 4096 {
+    affine.for %k = 0 to TAPS {
+      %0 = affine.load %A[%i + %k] : memref<5000xTYPE>
+      %1 = affine.load %H[%k] : memref<TAPSxTYPE>
+      %2 = affine.load %B[%i] : memref<4096xTYPE>
+      %3 = arith.mulf %0, %1 : TYPE
+      %4 = arith.addf %2, %3 : TYPE
+      affine.store %4, %B[%i] : memref<4096xTYPE>
+    }
+  }
+  return
+}
+"""
+TRIANGLE = """
+func.func @f(%A: memref<200x200xTYPE>, %x: memref<200x64xTYPE>, %y: memref<200x64xTYPE>) {
+  affine.for %i = 0 to 200 {
+    affine.for %j = 0 to affine_map<(d0) -> (d0 + 1)>(%i) {
+      affine.for %k = 0 to 64 {
+        %0 = affine.load %A[%i, %j] : memref<200x200xTYPE>
+        %1 = affine.load %x[%j, %k] : memref<200x64xTYPE>
+        %2 = affine.load %y[%i, %k] : memref<200x64xTYPE>
+        %3 = arith.mulf %0, %1 : TYPE
+        %4 = arith.addf %2, %3 : TYPE
+        affine.store %4, %y[%i, %k] : memref<200x64xTYPE>
+      }
+    }
+  }
+  return
+}
+"""
+SHIFTED = """
+func.func @f(%A: memref<100x1000xTYPE>) {
+  affine.for %t = 0 to 100 {
+    affine.for %i = 0 to 999 {
+      %0 = affine.load %A[%t, %i] : memref<100x1000xTYPE>
+      %1 = affine.load %A[%t, SOURCE] : memref<100x1000xTYPE>
+      %2 = arith.addf %0, %1 : TYPE
+      affine.store %2, %A[%t, TARGET] : memref<100x1000xTYPE>
+    }
+  }
+  return
+}
+"""
+
+KINDS = pytest.mark.parametrize("kind", ["f32", "f64"])
+
+
+def scheduled(text: str, kind: str, steps: str = "") -> Schedule:
+    schedule = Schedule.original(load(text.replace("TYPE", kind))["f"].scop)
+    return schedule.apply_all(parse_pipeline(steps)) if steps else schedule
+
+
+def cycles(schedule: Schedule) -> dict[str, CoreCycles]:
+    """The cycles of each statement."""
+    time = InCoreTime(ScheduledProgram(schedule, SchedulingContext({}, 1)))
+    found = {leaf.statement: time.cycles(leaf, loops) for leaf, loops in leaves(schedule.tree, ())}
+    return {name: each for name, each in found.items() if each is not None}
+
+
+@KINDS
+def test_guards_of_outer_loops_leave_vectors(kind: str) -> None:
+    """The zeros are stored in the first iteration of k alone: all lanes agree on that."""
+    steps = "affine-schedule,interchange{loops=i,k,j},vectorize{loops=j width=8}"
+    found = cycles(scheduled(PRODUCT, kind, steps))
+    assert {each.lanes for each in found.values()} == {8.0}
+    assert all(0 < each.guards < 1 for each in found.values())
+
+
+@KINDS
+def test_guards_of_the_vector_loop_itself_leave_scalars(kind: str) -> None:
+    text = SHIFTED.replace("SOURCE", "%i").replace("TARGET", "%i")
+    text = text.replace(
+        "    }\n  }\n  return",
+        "    }\n    affine.for %i = 500 to 1000 {\n"
+        "      %0 = affine.load %A[%t, %i] : memref<100x1000xTYPE>\n"
+        "      affine.store %0, %A[%t, %i] : memref<100x1000xTYPE>\n    }\n  }\n  return",
+    )
+    found = cycles(scheduled(text, kind, "fuse{loops=S0.i,S1.i},vectorize{loops=i width=8}"))
+    assert {each.lanes for each in found.values()} == {1.0}
+    assert all(each.guards > 0 for each in found.values())
+
+
+@KINDS
+@pytest.mark.parametrize(("taps", "is_unrolled"), [(12, True), (48, True), (400, False)])
+def test_llvm_unrolls_what_is_short_and_makes_vectors_around_it(
+    kind: str, taps: int, is_unrolled: bool
+) -> None:
+    (found,) = cycles(scheduled(FILTER.replace("TAPS", str(taps)), kind)).values()
+    assert (found.lanes > 1) == is_unrolled
+
+
+@KINDS
+def test_the_inner_vectors_count_where_the_outer_ones_cannot_be(kind: str) -> None:
+    both = scheduled(TRIANGLE, kind, "vectorize{loops=i width=4},vectorize{loops=k width=4}")
+    inner = scheduled(TRIANGLE, kind, "vectorize{loops=k width=4}")
+    (one,), (other,) = cycles(both).values(), cycles(inner).values()
+    assert one.lanes == other.lanes == 4.0
+
+
+@KINDS
+@pytest.mark.parametrize(
+    ("source", "target", "is_vector"),
+    [("%i + 1", "%i", True), ("%i", "%i + 1", False), ("%i", "%i", True)],
+)
+def test_llvm_loads_before_it_stores(kind: str, source: str, target: str, is_vector: bool) -> None:
+    """What is read before it is written makes no difference, what is handed on does."""
+    text = SHIFTED.replace("SOURCE", source).replace("TARGET", target)
+    (found,) = cycles(scheduled(text, kind)).values()
+    assert (found.lanes > 1) == is_vector
+
+
+@KINDS
+def test_copies_are_packed_where_they_access_neighbours(kind: str) -> None:
+    rows = scheduled(PRODUCT, kind, "distribute{loops=j},unroll-and-jam{loops=S1.j factor=8}")
+    columns = scheduled(PRODUCT, kind, "distribute{loops=i,j},unroll-and-jam{loops=S1.i factor=8}")
+    assert cycles(rows)["S1"].lanes > 1
+    assert cycles(columns)["S1"].lanes == 1
+
+
+def test_products_are_a_part_of_their_sums() -> None:
+    fused = cycles(scheduled(PRODUCT, "f64"))["S1"]
+    apart = cycles(scheduled(PRODUCT.replace("addf", "maximumf"), "f64"))["S1"]
+    assert fused.operations == apart.operations / 2
+
+
+def test_threads_start_whenever_a_statement_runs() -> None:
+    """The first statement runs once, the other one in every iteration around."""
+    schedule = scheduled(PRODUCT, "f64", "affine-schedule,interchange{loops=k,i,j}")
+    schedule = schedule.apply_all(parse_pipeline("parallel{loops=i}"))
+    program = ScheduledProgram(schedule, SchedulingContext({}, 2))
+    ((loop, outer),) = outermost_parallel_loops(schedule.tree)
+    assert program.forks(loop, outer) == 96
