@@ -16,7 +16,7 @@ from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
-from ...passes.polyhedral.raising.opaque_regions import OPAQUE
+from ...dialects.opaque import OPAQUE
 from .emitter import Buffer, FunctionEmitter, constant, type_of
 from .memory import store
 from .module import ModuleEmitter

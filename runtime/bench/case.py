@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.catalogue import KernelEntry, Size
+from ...kernels.catalogue import Size
 from ..calling.arguments import ArrayArgument
 from ..calling.inputs import available_memory
 from ..program import Function, load
+from .bench_kernel import BenchKernel
 
 Array = NDArray[Any]
 
@@ -20,7 +21,7 @@ class NotApplicable(Exception):
     """A variant that cannot run a case; `str()` is the reason in one line."""
 
 
-def check_memory(entry: KernelEntry, size: Size) -> None:
+def check_memory(entry: BenchKernel, size: Size) -> None:
     """Raises NotApplicable where the arrays and as many copies are too much for the machine."""
     needed = 2 * entry.array_bytes(size)
     if needed > available_memory():
@@ -44,7 +45,7 @@ class Case:
     too little memory.
     """
 
-    def __init__(self, entry: KernelEntry, size: Size) -> None:
+    def __init__(self, entry: BenchKernel, size: Size) -> None:
         self.entry = entry
         self.size = size
         self.function: Function = load(entry.text)[entry.function]
@@ -58,7 +59,7 @@ class Case:
         """The size, for display."""
         if isinstance(self.size, str):
             return self.size
-        return "x".join(str(self.size[name]) for name in self.entry.parameters)
+        return "x".join(map(str, self.entry.parameter_values(self.size).values()))
 
     @property
     def name(self) -> str:

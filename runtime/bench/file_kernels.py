@@ -8,13 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.catalogue import (
-    ELEMENT_TYPES,
-    TOLERANCES,
-    KernelArray,
-    KernelEntry,
-    Size,
-)
+from ...kernels.catalogue import ELEMENT_TYPES, TOLERANCES, Array, KernelArray, Size
 from ..calling.arguments import ArrayArgument
 from ..calling.inputs import InputError, Settings, make_arguments
 from ..measuring.work import operations, traffic
@@ -24,26 +18,33 @@ _NAMES = {np.dtype(kind): name for name, kind in ELEMENT_TYPES.items()}
 
 
 @dataclass(frozen=True)
-class FileKernel(KernelEntry):
+class FileKernel:
     """A function of a file, for the sizes and inputs of `settings`.
 
-    Its arrays have constant shapes. `work` is its arithmetic operations and bytes moved.
+    Its arrays have constant shapes. `work` is its arithmetic operations and bytes moved. Nothing
+    says which of its loops a C programmer would mark, nor do libraries know it.
     """
 
-    module: str
-    names: tuple[str, ...]
+    name: str
+    text: str
+    function: str
+    element_type: str
+    arrays: tuple[KernelArray, ...]
+    argument_names: tuple[str, ...]
     settings: Settings
     work: tuple[int, int]
+    parallel: tuple[str, ...] = ()
+    simd: tuple[str, ...] = ()
 
     @property
-    def text(self) -> str:
-        """The whole program as text."""
-        return self.module
+    def source(self) -> str:
+        """Its own name, which is none of the catalogue."""
+        return self.name
 
     @property
-    def argument_names(self) -> tuple[str, ...]:
-        """Names of the function's arguments in its own order."""
-        return self.names
+    def tolerance(self) -> float:
+        """The relative difference that rounding explains."""
+        return TOLERANCES[self.element_type]
 
     def parameter_values(self, size: Size) -> Mapping[str, int]:
         """Nothing: the sizes are those of `settings`."""
@@ -51,8 +52,17 @@ class FileKernel(KernelEntry):
 
     def arguments(self, size: Size) -> list[Any]:
         """New arguments, the same each time."""
-        function = load(self.module)[self.function]
+        function = load(self.text)[self.function]
         return make_arguments(function.scop, function.signature, self.settings)
+
+    def array_bytes(self, size: Size) -> int:
+        """Bytes of all array arguments."""
+        return sum(array.nbytes({}) for array in self.arrays)
+
+    def output_arrays(self, arguments: list[Any]) -> dict[str, Array]:
+        """The result arrays among the arguments of a call, by name."""
+        values = dict(zip(self.argument_names, arguments, strict=True))
+        return {array.name: np.asarray(values[array.name]) for array in self.arrays if array.output}
 
     def flops(self, size: Size) -> int:
         """Floating-point operations of one call; 0 where they cannot be counted."""
@@ -87,21 +97,11 @@ def file_kernel(name: str, function: Function, settings: Settings) -> FileKernel
     sizes = function.signature.sizes_of(values).of(function.scop)
     return FileKernel(
         name=name,
-        table="",
-        source=name,
+        text=f"{Program(function.module)}\n",
         function=function.name,
         element_type=written[0],
-        parameters=(),
-        scalars={},
         arrays=tuple(arrays),
-        sizes={},
-        flops_expression="0",
-        traffic_expression=None,
-        tolerance=TOLERANCES[written[0]],
-        parallel=(),
-        simd=(),
-        module=f"{Program(function.module)}\n",
-        names=tuple(argument.place.name for argument in function.signature.arguments),
+        argument_names=tuple(argument.place.name for argument in function.signature.arguments),
         settings=settings,
         work=(
             operations(function.scop, sizes) or 0,

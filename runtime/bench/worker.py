@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.catalogue import KernelEntry, Size
+from ...kernels.catalogue import Size
 from ..program import load
+from .bench_kernel import BenchKernel
 from .case import NotApplicable, check_memory, initial_contents
 from .peers.libraries import LIBRARIES, Library, Unsupported
 
@@ -33,7 +34,7 @@ class Worker:
 
     def __init__(self, library: Library) -> None:
         self.library = library
-        self._entry: KernelEntry | None = None
+        self._entry: BenchKernel | None = None
         self._arguments: list[Any] = []
         self._initial: list[tuple[Array, Array]] = []
         self._run: Callable[[], object] = lambda: None
@@ -42,7 +43,7 @@ class Worker:
         """The library's version."""
         return self.library.version()
 
-    def case(self, entry: KernelEntry, size: Size) -> None:
+    def case(self, entry: BenchKernel, size: Size) -> None:
         """Prepares a kernel."""
         self._arguments, self._initial = [], []
         check_memory(entry, size)

@@ -8,13 +8,13 @@ from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.errors import SourceError
+from ....dialects.opaque import is_opaque
 from ....dialects.supported_types import check_types, is_scalar
 from ..fused_products import drop_needless_marks, mark_fused
 from ..memrefs import as_memref
 from .canonicalise import make_affine
 from .importing.import_function import import_function
 from .inlining import drop_casts, inline_calls, module_of
-from .opaque_regions import is_opaque
 from .scalar_demotion import define_undefined, demote_carried_values, demote_results
 
 _KNOWN = frozenset(

@@ -32,13 +32,11 @@ from xdsl.ir.affine import AffineDimExpr, AffineSymExpr
 from xdsl.traits import IsTerminator
 
 from ....dialects.errors import SourceError
+from ....dialects.opaque import OPAQUE
 from ..fused_products import drop_needless_marks, fused_operand, fused_product
 from ..gathers import depends_on_data
 from .affine_values import AffineValues, NotAffineError
 from .if_conversion import is_on_data
-
-OPAQUE = "loopwright.opaque"
-"""The attribute of outlined functions and of their calls."""
 
 _KNOWN = frozenset(
     (
@@ -51,11 +49,6 @@ _ALLOCATIONS = (memref.AllocOp, memref.AllocaOp)
 
 # Runs of one block, each by its first and last operation.
 _Runs = list[tuple[Operation, Operation]]
-
-
-def is_opaque(operation: Operation) -> bool:
-    """Whether an operation is the call of an outlined function."""
-    return isinstance(operation, func.CallOp) and OPAQUE in operation.attributes
 
 
 def outline_opaque_regions(function: func.FuncOp) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ....kernels.catalogue import KernelEntry
+from ..bench_kernel import BenchKernel
 from .libraries import Unsupported
 
 hl: Any = importlib.import_module("halide")
@@ -31,7 +31,7 @@ def use_threads(count: int) -> None:
     _threads[0] = count
 
 
-def prepare(entry: KernelEntry, arguments: list[Any]) -> Callable[[], object]:
+def prepare(entry: BenchKernel, arguments: list[Any]) -> Callable[[], object]:
     """The pipeline, compiled, on the arrays; raises Unsupported."""
     algorithm = ALGORITHMS.get(entry.source)
     if algorithm is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from ....kernels.catalogue import KernelEntry
+from ..bench_kernel import BenchKernel
 
 
 class Unsupported(Exception):
@@ -27,7 +27,7 @@ class Library(Protocol):
         """Sets the number of threads, where the environment does not."""
         ...
 
-    def prepare(self, entry: KernelEntry, arguments: list[Any]) -> Callable[[], object]:
+    def prepare(self, entry: BenchKernel, arguments: list[Any]) -> Callable[[], object]:
         """The kernel on these arguments; raises Unsupported."""
         ...
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ....kernels.catalogue import KernelEntry
 from ...program import load
+from ..bench_kernel import BenchKernel
 from ..doall_loops import parallel_operations
 from .libraries import Unsupported
 from .python_loops import python_loops
@@ -34,7 +34,7 @@ def use_threads(count: int) -> None:
     numba.set_num_threads(count)
 
 
-def prepare(entry: KernelEntry, arguments: list[Any]) -> Callable[[], object]:
+def prepare(entry: BenchKernel, arguments: list[Any]) -> Callable[[], object]:
     """The compiled loops; raises Unsupported."""
     function = load(entry.text)[entry.function]
     several = _threads[0] > 1

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ....kernels.catalogue import KernelEntry
-from ....kernels.references import REFERENCES, reference
+from ....kernels.references import REFERENCES
+from ..bench_kernel import BenchKernel
 from .libraries import Unsupported
 
 # These references run a loop of Python for every element.
@@ -28,13 +28,13 @@ def use_threads(count: int) -> None:
     """Nothing: OPENBLAS_NUM_THREADS says it."""
 
 
-def prepare(entry: KernelEntry, arguments: list[Any]) -> Callable[[], object]:
+def prepare(entry: BenchKernel, arguments: list[Any]) -> Callable[[], object]:
     """The reference of a kernel; raises Unsupported where it is no NumPy program."""
     if entry.source not in REFERENCES:
         raise Unsupported("there is no NumPy form of this kernel")
     if entry.source in _ELEMENT_BY_ELEMENT:
         raise Unsupported("NumPy has no vectorised form of this kernel")
-    return functools.partial(reference(entry), *arguments)
+    return functools.partial(REFERENCES[entry.source], *arguments)
 
 
 def blas_kernels() -> str:

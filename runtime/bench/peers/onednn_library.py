@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from ....kernels.catalogue import KernelEntry
+from ..bench_kernel import BenchKernel
 from .libraries import Unsupported
 from .torch_library import use_threads as use_threads
 
@@ -22,7 +22,7 @@ def version() -> str:
     return f"oneDNN {number} of torch {torch.__version__}"
 
 
-def prepare(entry: KernelEntry, arguments: list[Any]) -> Callable[[], object]:
+def prepare(entry: BenchKernel, arguments: list[Any]) -> Callable[[], object]:
     """The product of single-precision matrices, added to C; raises Unsupported.
 
     What is computed is an array of its own, which then takes the place of C in `arguments`.

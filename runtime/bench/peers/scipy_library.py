@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....kernels.catalogue import KernelEntry
+from ..bench_kernel import BenchKernel
 from .libraries import Unsupported
 
 scipy: Any = importlib.import_module("scipy")
@@ -30,7 +30,7 @@ def use_threads(count: int) -> None:
     """Nothing: OPENBLAS_NUM_THREADS says it."""
 
 
-def prepare(entry: KernelEntry, arguments: list[Any]) -> Callable[[], object]:
+def prepare(entry: BenchKernel, arguments: list[Any]) -> Callable[[], object]:
     """The routine on the arrays; raises Unsupported."""
     routine = ROUTINES.get(entry.source)
     if routine is None:

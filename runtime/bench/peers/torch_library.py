@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ....kernels.catalogue import KernelEntry
+from ..bench_kernel import BenchKernel
 from . import torch_field
 from .libraries import Unsupported
 
@@ -24,7 +24,7 @@ def use_threads(count: int) -> None:
     torch.set_num_threads(count)
 
 
-def prepare(entry: KernelEntry, arguments: list[Any]) -> Callable[[], object]:
+def prepare(entry: BenchKernel, arguments: list[Any]) -> Callable[[], object]:
     """The operator on tensors that share the memory of the arrays; raises Unsupported."""
     operator = OPERATORS.get(entry.source)
     if operator is None:

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from ..kernels.catalogue import KernelEntry
+from ..runtime.bench.bench_kernel import BenchKernel
 from ..runtime.bench.case import Case, NotApplicable
 from ..runtime.bench.harness import Outcome, measure
 from ..runtime.bench.peers import ours
@@ -174,7 +174,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _cases(arguments: argparse.Namespace) -> list[tuple[KernelEntry, str]]:
+def _cases(arguments: argparse.Namespace) -> list[tuple[BenchKernel, str]]:
     """Kernels of the catalogue in all sizes, then files; raises SelectionError and others."""
     files = [name for name in arguments.kernels if is_file(name)]
     shipped = [name for name in arguments.kernels if name not in files]
@@ -211,7 +211,7 @@ def _is_our_mistake(row: Row) -> bool:
 
 
 def _measure(
-    entry: KernelEntry,
+    entry: BenchKernel,
     size: str,
     variants: list[Variant],
     seconds: float,
