@@ -9,6 +9,8 @@ from typing import cast
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AffineMapAttr,
+    BFloat16Type,
+    Float16Type,
     Float32Type,
     Float64Type,
     IndexType,
@@ -29,14 +31,15 @@ from .locations import name_of
 
 INTEGER_WIDTHS = (1, 8, 16, 32, 64)
 _MAX_ELEMENTS = 2**59
-_SCALARS = "use f32, f64, index, i1, i8, i16, i32 or i64"
+_FLOATS = Float16Type | BFloat16Type | Float32Type | Float64Type
+_SCALARS = "use f16, bf16, f32, f64, index, i1, i8, i16, i32 or i64"
 
 
 def is_scalar(type: Attribute) -> bool:
     """Whether values and memref elements may have a type."""
     if isa(type, IntegerType):
         return type.width.data in INTEGER_WIDTHS and type.signedness.data is Signedness.SIGNLESS
-    return isinstance(type, Float32Type | Float64Type | IndexType)
+    return isinstance(type, _FLOATS | IndexType)
 
 
 def check_types(function: FuncOp) -> None:

@@ -17,6 +17,8 @@ from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
+from ..passes.polyhedral.raising.narrow_floats import widen_narrow_floats
+
 
 def specialise(
     function: func.FuncOp,
@@ -27,7 +29,7 @@ def specialise(
 
     `shapes` gives the extents of memref arguments by position, `integers` the values of index and
     integer arguments by position. Memref types become static, `memref.dim` of them and the bound
-    arguments become constants.
+    arguments become constants. Arithmetic on f16 and bf16 is that of f32.
 
         func.func @f(%n: index, %A: memref<?xf64>) {    ->  (%n: index, %A: memref<8xf64>) {
           affine.for %i = 0 to %n {                           %c8 = arith.constant 8 : index
@@ -36,6 +38,7 @@ def specialise(
     Raises ValueError when a shape or integer contradicts the type of its argument.
     """
     copy = function.clone()
+    widen_narrow_floats(copy)
     block = copy.body.block
     for position, shape in shapes.items():
         _make_static(copy, block, block.args[position], shape)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from support.campaign import Campaign
 from support.campaign_record import add
-from support.pairs import INEXACT, REFUSED, SAME, SCHEDULES, WRONG
+from support.pairs import INEXACT, REFUSED, SAME, WRONG
 
 
 def main() -> int:
@@ -34,11 +34,12 @@ def main() -> int:
     parser.add_argument("--findings", type=Path, default=Path("build/campaign"))
     parser.add_argument("--record", metavar="NAME", help="add to benchmarks/results/NAME.json")
     options = parser.parse_args()
-    campaign = Campaign(options.pairs, options.seed, options.jobs, options.limit, options.findings)
+    campaign = Campaign.of_pairs(
+        options.pairs, options.seed, options.jobs, options.limit, options.findings
+    )
     found = campaign.run()
     if options.record is not None:
-        seeds = range(options.seed, options.seed + max(1, options.pairs // SCHEDULES))
-        counts = campaign.counts
+        seeds, counts = campaign.seeds, campaign.counts
         compared, refused = counts[SAME] + counts[WRONG], counts[REFUSED] + counts[INEXACT]
         title = "pairs of a program and a schedule"
         add(options.record, title, compared, refused, len(found), seeds)

@@ -9,7 +9,7 @@ from typing import Any
 from ...dialects.errors import SourceError
 from ..text.affine import Affine, Index, extremum, map_text, quotient
 from ..text.emitter import Emitter
-from .c_types import BOOL, FloatType, IntegerType, NumberType
+from .c_types import BOOL, FLOAT, FloatType, IntegerType, NumberType
 from .domain import Domain
 from .tree import Piece
 from .values import LARGEST, Constant, Linear, Scalar, Value, index_of, literal, rounded
@@ -115,6 +115,9 @@ class Arithmetic:
             longer = "extsi" if source.signed else "extui"
             name = longer if source.width < kind.width else "trunci"
         elif isinstance(source, FloatType) and isinstance(kind, FloatType):
+            if source.width == kind.width:  # _Float16 and __bf16
+                scalar = Scalar(self._converted(scalar, FLOAT, node), FLOAT)
+                source = FLOAT
             name = "extf" if source.width < kind.width else "truncf"
         elif isinstance(kind, IntegerType):
             name = "fptosi" if kind.signed else "fptoui"

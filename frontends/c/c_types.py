@@ -41,7 +41,7 @@ class IntegerType:
 
 @dataclass(frozen=True)
 class FloatType:
-    """`float` or `double`."""
+    """`float`, `double`, `_Float16` or `__bf16`."""
 
     name: str
     width: int
@@ -52,7 +52,7 @@ class FloatType:
     @property
     def mlir(self) -> str:
         """The type in the text."""
-        return f"f{self.width}"
+        return "bf16" if self.name == "__bf16" else f"f{self.width}"
 
 
 NumberType: TypeAlias = IntegerType | FloatType

@@ -246,4 +246,5 @@ def _declaration(kind: str, name: str) -> str:
 
 def _element_text(elements: Elements) -> str:
     kind = elements.mlir.rpartition("x")[2].strip("<>").removeprefix("memref<")
-    return {"f32": "float", "f64": "double"}.get(kind, f"int{kind[1:]}_t")
+    floats = {"f16": "_Float16", "bf16": "__bf16", "f32": "float", "f64": "double"}
+    return floats.get(kind, f"int{kind[1:]}_t")

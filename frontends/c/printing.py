@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ...lowering.c import emit_c
 from ...lowering.c.names import function_name
 from ...passes.polyhedral.identifiers import ArgumentNames
+from ...passes.polyhedral.raising.narrow_floats import widen_narrow_floats
 from ...passes.polyhedral.size_assumptions import refused_sizes
 
 
@@ -19,6 +20,8 @@ def print_c(op: func.FuncOp | ModuleOp) -> str:
     Functions with results have no marks: the last statement of a region is no `return`. What a
     function takes for granted about its sizes is a comment.
     """
+    op = op.clone()
+    widen_narrow_floats(op)  # C may compute in more digits than _Float16 has
     text = "\n" + emit_c(op)
     functions = [op] if isinstance(op, func.FuncOp) else list(op.ops)
     for each in functions:

@@ -30,6 +30,13 @@ _INTEGERS: dict[str, tuple[str, bool, int]] = {
 }
 """Name, whether it is signed, and its rank among those of its width."""
 
+_FLOATS = {
+    "FLOAT": "float",
+    "DOUBLE": "double",
+    "FLOAT16": "_Float16",
+    "HALF": "_Float16",
+}
+
 _ARRAYS = ("CONSTANTARRAY", "VARIABLEARRAY", "INCOMPLETEARRAY")
 
 
@@ -44,8 +51,10 @@ def read_type(kind: cindex.Type) -> CType:
     if name in _INTEGERS:
         spelling, signed, rank = _INTEGERS[name]
         return IntegerType(spelling, 8 * canonical.get_size(), signed, rank)
-    if name in ("FLOAT", "DOUBLE"):
-        return FloatType(name.lower(), 8 * canonical.get_size())
+    if name in _FLOATS:
+        return FloatType(_FLOATS[name], 8 * canonical.get_size())
+    if canonical.spelling.split()[-1:] == ["__bf16"]:  # libclang has no name for its kind
+        return FloatType("__bf16", 16)
     if name in _ARRAYS:
         extent = canonical.element_count if name == "CONSTANTARRAY" else None
         return ArrayType(read_type(canonical.element_type), extent, kind.spelling)

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ...runtime.calling.elements import ELEMENTS, numbers, stored
 from ..text.affine import Affine, Index
 from ..text.literals import float_literal
 from .c_types import Elements, IntegerType, NumberType
@@ -70,10 +71,9 @@ def rounded(value: int | float, kind: NumberType) -> int | float:
         if not kind.lowest <= whole <= kind.highest:
             raise OverflowError
         return whole
-    if kind.width == 32:
-        with np.errstate(all="ignore"):
-            return float(np.float32(value))
-    return float(value)
+    with np.errstate(all="ignore"):
+        exact = np.asarray(value, np.float64)
+        return float(numbers(stored(exact, ELEMENTS[kind.mlir].dtype))[()])
 
 
 def literal(value: int | float, kind: NumberType) -> str:
@@ -83,4 +83,4 @@ def literal(value: int | float, kind: NumberType) -> str:
             return "true" if value else "false"
         signed = IntegerType("", kind.width, signed=True)
         return str(signed.wrap(int(value)))
-    return float_literal(float(value), kind.width)
+    return float_literal(float(value), kind.mlir)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..text.affine import Affine, Index, extremum, map_text, quotient
 from ..text.emitter import Emitter
-from .element_types import ElementType, element_type, f64, i64, u64
+from .element_types import ElementType, element_type, f32, f64, i64, promoted, u64
 from .source import PythonSource
 from .values import (
     Constant,
@@ -116,12 +116,15 @@ class Arithmetic:
         if isinstance(value, Constant):
             self._check_fits(value, element, node)
             with np.errstate(all="ignore"):
-                number = element.numpy(value.value)
+                number = element.number(value.value)
             return Scalar(self.emitter.constant(literal(number, element), element.mlir), element)
         scalar = self.scalar(value, node)
         source = scalar.element
         if source == element:
             return Scalar(scalar.name, element)
+        if element.is_narrow and source.is_narrow:
+            scalar = self._extended(scalar, node)
+            source = f32
         wider = element.width > source.width
         if source.is_float:
             integer = "fptoui" if element.is_unsigned else "fptosi"
@@ -134,11 +137,16 @@ class Arithmetic:
         text = f"arith.{name} {scalar.name} : {source.mlir} to {element.mlir}"
         return Scalar(self.emitter.operation(text, node), element)
 
+    def _extended(self, scalar: Scalar, node: ast.AST) -> Scalar:
+        """A number of f16 or bf16 as one of f32."""
+        text = f"arith.extf {scalar.name} : {scalar.element.mlir} to f32"
+        return Scalar(self.emitter.operation(text, node), f32)
+
     def stored(self, value: Value, element: ElementType, array: str, place: ast.AST) -> str:
         """The value as an element; raises SourceError where that would lose something."""
         source = element_of(value)
         weak = is_weak(value) and is_float(value) <= element.is_float
-        if not weak and not np.can_cast(source.numpy, element.numpy):
+        if not weak and not element.holds_all(source):
             quotient = isinstance(place, ast.BinOp) and isinstance(place.op, ast.Div)
             floor = "// for /, or " if quotient and not element.is_float else ""
             raise self.source.error(
@@ -171,7 +179,7 @@ class Arithmetic:
 
     def _promoted(self, one: ElementType, other: ElementType, node: ast.AST) -> ElementType:
         """The type in which NumPy computes with two types."""
-        computed = element_type(np.result_type(one.numpy, other.numpy).type)
+        computed = promoted(one, other)
         if computed is None:
             raise self.source.error(
                 node,

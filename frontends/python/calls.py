@@ -146,7 +146,7 @@ class Calls:
         expressions = self.expressions
         value = expressions.value(node.args[0])
         if isinstance(value, Constant):
-            return expressions.arithmetic.fold(element.numpy, (value,), node)
+            return expressions.arithmetic.fold(element.number, (value,), node)
         expressions.emitter.require_operations(node, f"{element}(...) is data")
         return expressions.arithmetic.convert(value, element, node)
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from ...runtime.calling.array_memory import is_tensor
 from .element_types import ArrayType, ElementType
 from .translate import Translation
 
 AS_PYTHON: ContextVar[bool] = ContextVar("AS_PYTHON", default=False)
 """Whether kernels that a Python function calls run as Python as well."""
 
-_TOLERANCE = 1e-11
-_TOLERANCE_SINGLE = 1e-4
-"""Differences that rounding explains; the second where anything is computed in f32."""
+_TOLERANCES = {"bf16": 2e-2, "f16": 2e-3, "f32": 1e-4, "": 1e-11}
+"""Differences that rounding explains, by the shortest type in which anything is computed."""
 
 
 def compare(
@@ -38,11 +38,11 @@ def compare(
             expected = python(*theirs)
     finally:
         AS_PYTHON.reset(token)
-    tolerance = _TOLERANCE_SINGLE if "f32" in translation.text else _TOLERANCE
+    tolerance = next((each for kind, each in _TOLERANCES.items() if kind in translation.text), 0.0)
     for each, one, other in zip(parameters, ours, theirs, strict=True):
         if isinstance(each.type, ArrayType):
             place = f"{translation.name}: {each.name}"
-            _same(place, each.type.element.is_float, np.asarray(one), np.asarray(other), tolerance)
+            _same(place, each.type.element.is_float, _array(one), _array(other), tolerance)
     if not translation.returns_tuple:
         returned, expected = (returned,), (expected,)
     for position, (one, other) in enumerate(zip(returned, expected, strict=True)):
@@ -58,7 +58,15 @@ def compare(
 
 
 def _copy(value: Any) -> Any:
+    if is_tensor(value):
+        return value.clone()  # NumPy has no bfloat16
     return np.array(value) if hasattr(value, "shape") and value.shape != () else value
+
+
+def _array(value: Any) -> Any:
+    if is_tensor(value):
+        return value.float().numpy() if value.is_floating_point() else value.numpy()
+    return np.asarray(value)
 
 
 def _same(name: str, floating: bool, ours: Any, theirs: Any, tolerance: float) -> None:

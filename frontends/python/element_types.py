@@ -7,6 +7,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from ...runtime.calling.array_memory import is_tensor
+from ...runtime.calling.elements import BFLOAT16, numbers, stored
+
 
 @dataclass(frozen=True)
 class ArrayType:
@@ -68,8 +71,15 @@ class ElementType:
                 )
         return ArrayType(self, tuple(checked))
 
-    def __call__(self, value: object) -> Any:
-        return self.numpy(value)
+    def __call__(self, value: Any) -> Any:
+        # A tensor of bfloat16 is no array of NumPy.
+        return self.number(value.item() if is_tensor(value) else value)
+
+    def number(self, value: Any) -> Any:
+        """The nearest number of this type: a scalar of NumPy, of float32 for bf16."""
+        if self.name != "bf16":
+            return self.numpy(value)
+        return np.float32(numbers(stored(np.asarray(value, np.float64), BFLOAT16))[()])
 
     @property
     def mlir(self) -> str:
@@ -84,16 +94,18 @@ class ElementType:
     @property
     def is_float(self) -> bool:
         """Whether it is a floating-point type."""
-        return self.name.startswith("f")
+        return self.name.startswith(("f", "bf"))
 
     @property
     def width(self) -> int:
         """The bits of a number."""
-        return int(self.name[1:])
+        return int(self.name.lstrip("bfiu"))
 
     @property
     def numpy(self) -> Any:
-        """The scalar type of NumPy."""
+        """The scalar type of NumPy; bf16 has none."""
+        if self.name == "bf16":
+            return BFLOAT16
         kind = {"f": "float", "i": "int", "u": "uint"}[self.name[0]]
         return getattr(np, f"{kind}{self.width}")
 
@@ -105,16 +117,44 @@ class ElementType:
     def holds(self, value: float) -> bool:
         """Whether it has exactly this number."""
         if self.is_float:
-            return value != value or float(self.numpy(value)) == value
+            return value != value or float(self.number(value)) == value
         low, high = (0, self.width) if self.is_unsigned else (1, self.width - 1)
         return value == value and -low << high <= value < 1 << high and value == int(value)
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it is f16 or bf16."""
+        return self.is_float and self.width == NARROW
 
-f32, f64 = ElementType("f32"), ElementType("f64")
+    def holds_all(self, other: ElementType) -> bool:
+        """Whether every number of the other type is one of this, or is taken for one by NumPy."""
+        if self == other:
+            return True
+        if "bf16" in (self.name, other.name):
+            if self.name == "bf16":
+                return other.width < NARROW
+            return self.is_float and self.width > NARROW
+        return bool(np.can_cast(other.numpy, self.numpy))
+
+
+NARROW = 16
+"""Bits of the floating-point types whose arithmetic is that of f32."""
+
+bf16, f16, f32, f64 = (ElementType(name) for name in ("bf16", "f16", "f32", "f64"))
 i8, i16, i32, i64 = (ElementType(f"i{width}") for width in (8, 16, 32, 64))
 u8, u16, u32, u64 = (ElementType(f"u{width}") for width in (8, 16, 32, 64))
 
-ELEMENT_TYPES = (f32, f64, i8, i16, i32, i64, u8, u16, u32, u64)
+ELEMENT_TYPES = (bf16, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64)
+
+
+def promoted(one: ElementType, other: ElementType) -> ElementType | None:
+    """The type in which NumPy computes with two types, and torch where one is bf16."""
+    if bf16 not in (one, other):
+        return element_type(np.result_type(one.numpy, other.numpy).type)
+    second = other if one == bf16 else one
+    if second == bf16 or not second.is_float:
+        return bf16
+    return f32 if second.is_narrow else second
 
 
 def dtype(value: object) -> ElementType | None:

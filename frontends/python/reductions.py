@@ -183,6 +183,12 @@ class Reductions:
             if form.kind == "norm":
                 term = self.expressions.arithmetic.binary(ast.Mult, term, term, node)
             scalar = self.expressions.arithmetic.scalar(term, node)
+        if scalar.element.is_narrow and form.kind not in ("max", "min"):
+            raise self.source.error(
+                node,
+                f"sums of {scalar.element} are computed in f32 by NumPy and rounded at the end",
+                "write A.astype(f32) for the operands, and round the result",
+            )
         names = {view.array.name for _, view, _ in reads[before:]}
         results = set(chain.from_iterable(position[x].names() for x in form.result))
         return _Printed(

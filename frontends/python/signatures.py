@@ -162,7 +162,7 @@ def _results(translation: Translation) -> Callable[..., Any]:
         for each in translation.results:
             if each.scalar is not None:
                 value = next(values)
-                found.append(value if each.scalar.weak else each.scalar.element.numpy(value))
+                found.append(value if each.scalar.weak else each.scalar.element.number(value))
             elif each.view is not None and each.view.array.name in arrays:
                 found.append(made[arrays[each.view.array.name]])
             else:

@@ -86,7 +86,7 @@ def literal(value: Number, element: ElementType) -> str:
     """The text of a constant."""
     if not element.is_float:
         return str(int(value))
-    return float_literal(float(element.numpy(value)), element.width)
+    return float_literal(float(element.number(value)), element.name)
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,20 @@ from __future__ import annotations
 import math
 import struct
 
+from xdsl.dialects.builtin import BFloat16Type, Float16Type
 
-def float_literal(value: float, width: int) -> str:
-    """The text of a number of 32 or 64 bits; its bits where it is infinite or no number."""
+from ...dialects.narrow_floats import bits_of
+
+_NARROW = {"f16": Float16Type(), "bf16": BFloat16Type()}
+
+
+def float_literal(value: float, kind: str) -> str:
+    """The text of a number of a type (`f32`); its bits where it is infinite or no number."""
     if not math.isfinite(value):
-        form = "<I" if width == 32 else "<Q"
-        bits = struct.unpack(form, struct.pack("<f" if width == 32 else "<d", value))[0]
-        return f"0x{bits:0{width // 4}X}"
+        if kind in _NARROW:
+            return f"0x{bits_of(value, _NARROW[kind]):04X}"
+        form, digits = ("<f", 8) if kind == "f32" else ("<d", 16)
+        return f"0x{int.from_bytes(struct.pack(form, value), 'little'):0{digits}X}"
     text = repr(value)
     mantissa, mark, exponent = text.partition("e")
     return text if not mark or "." in mantissa else f"{mantissa}.0e{exponent}"

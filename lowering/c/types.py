@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
     Float32Type,
     Float64Type,
     IndexType,
@@ -39,6 +41,10 @@ def c_type(kind: Attribute, value: SSAValue) -> str:
             raise SourceError.at(value, f"type '{kind}' is not row-major and contiguous")
         return c_type(kind.element_type, value)
     match kind:
+        case Float16Type():
+            return "_Float16"
+        case BFloat16Type():
+            return "__bf16"
         case Float32Type():
             return "float"
         case Float64Type():
@@ -63,7 +69,7 @@ def type_of(value: SSAValue) -> str:
 
 def size_in_bytes(name: str) -> int:
     """Bytes of a C type."""
-    sizes = {"float": 4, "double": 8, "bool": 1}
+    sizes = {"_Float16": 2, "__bf16": 2, "float": 4, "double": 8, "bool": 1}
     return sizes[name] if name in sizes else int(name.removeprefix("int").removesuffix("_t")) // 8
 
 

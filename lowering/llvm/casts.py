@@ -5,8 +5,11 @@ from __future__ import annotations
 from llvmlite import ir
 from xdsl.ir import Operation
 
+from ...dialects.arith import TruncFOp
+from ...dialects.narrow_floats import narrow_float
 from .emitter import Emit, Emitters, FunctionEmitter, type_of
 from .integer_arithmetic import width
+from .narrow_floats import extended, rounded
 from .types import scalar_type
 
 
@@ -31,6 +34,29 @@ def _to_integer(name: str) -> Emit:
     return emit
 
 
+def _extend(emitter: FunctionEmitter, op: Operation) -> None:
+    """With fast math, what was rounded just before is taken as it was."""
+    operand, result = op.operands[0], op.results[0]
+    kind = narrow_float(operand.type)
+    if kind is None:
+        _cast("fpext")(emitter, op)
+        return
+    if emitter.module.options.fast_math and isinstance(operand.owner, TruncFOp):
+        (exact,) = operand.owner.operands
+        if exact.type == result.type:
+            emitter.values[result] = emitter.value(exact)
+            return
+    emitter.values[result] = extended(emitter, emitter.value(operand), kind)
+
+
+def _truncate(emitter: FunctionEmitter, op: Operation) -> None:
+    kind = narrow_float(op.results[0].type)
+    if kind is None:
+        _cast("fptrunc")(emitter, op)
+    else:
+        emitter.values[op.results[0]] = rounded(emitter, emitter.value(op.operands[0]), kind)
+
+
 def _index_cast(widening: str) -> Emit:
     """Extends or truncates."""
 
@@ -53,8 +79,8 @@ EMITTERS: Emitters = {
     "arith.extsi": _cast("sext"),
     "arith.extui": _cast("zext"),
     "arith.trunci": _cast("trunc"),
-    "arith.extf": _cast("fpext"),
-    "arith.truncf": _cast("fptrunc"),
+    "arith.extf": _extend,
+    "arith.truncf": _truncate,
     "arith.sitofp": _cast("sitofp"),
     "arith.uitofp": _cast("uitofp"),
     "arith.fptosi": _to_integer("fptosi"),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from llvmlite import ir
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
+from ...dialects.narrow_floats import bits_of, narrow_float
 from .emitter import Emitters, FunctionEmitter, type_of
 from .values import integer
 
@@ -17,16 +18,22 @@ def emit_constant(emitter: FunctionEmitter, op: arith.ConstantOp) -> None:
     kind = type_of(op.result)
     value = op.value
     if isinstance(value, IntegerAttr | FloatAttr):
-        emitter.values[op.result] = _scalar(kind, value.value.data)
+        emitter.values[op.result] = _scalar(kind, _stored(value.value.data, op.result))
     elif isa(value, DenseIntOrFPElementsAttr) and isinstance(kind, ir.VectorType):
         elements = list(value.get_values())
         if len(elements) == 1:
             elements *= kind.count
         emitter.values[op.result] = ir.Constant(
-            kind, [_scalar(kind.element, element) for element in elements]
+            kind, [_scalar(kind.element, _stored(each, op.result)) for each in elements]
         )
     else:
         raise SourceError.at(op, "a constant must be a number or a vector of numbers")
+
+
+def _stored(value: object, result: SSAValue) -> object:
+    """A number, or the bits of it where the type is f16 or bf16."""
+    kind = narrow_float(result.type)
+    return bits_of(value, kind) if kind is not None and isinstance(value, int | float) else value
 
 
 def _scalar(kind: ir.Type, value: object) -> ir.Constant:

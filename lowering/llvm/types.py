@@ -5,6 +5,8 @@ from __future__ import annotations
 from llvmlite import ir
 from xdsl.dialects.builtin import (
     AffineMapAttr,
+    BFloat16Type,
+    Float16Type,
     Float32Type,
     Float64Type,
     IndexType,
@@ -18,6 +20,7 @@ from xdsl.ir.affine import AffineMap
 
 I1 = ir.IntType(1)
 I8 = ir.IntType(8)
+I16 = ir.IntType(16)
 I32 = ir.IntType(32)
 I64 = ir.IntType(64)
 POINTER = ir.PointerType()
@@ -35,6 +38,8 @@ def value_type(attribute: Attribute) -> ir.Type:
     match attribute:
         case IndexType():
             return I64
+        case Float16Type() | BFloat16Type():  # storage; their arithmetic is that of f32
+            return I16
         case Float32Type():
             return ir.FloatType()
         case Float64Type():

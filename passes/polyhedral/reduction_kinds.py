@@ -9,8 +9,7 @@ from typing import cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
-    Float32Type,
-    Float64Type,
+    AnyFloat,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -72,7 +71,7 @@ def reduction_kind(operation: Operation, name: Attribute, type_: Attribute) -> R
         kind = name.data
     elif isinstance(name, IntegerAttr) and 0 <= name.value.data < len(ATOMIC_KINDS):
         kind = ATOMIC_KINDS[name.value.data]
-    if kind in _FLOATS and isinstance(type_, Float32Type | Float64Type):
+    if kind in _FLOATS and isinstance(type_, AnyFloat):
         combine, neutral = _FLOATS[kind]
         return ReductionKind(combine, FloatAttr(neutral, type_))
     if kind in _INTEGERS and (width := _width(type_)) is not None:

@@ -27,7 +27,7 @@ from .array_memory import (
     memory_of,
     plain_tensors,
 )
-from .elements import Element
+from .elements import Element, dtype_name
 from .errors import ArgumentTypeError, ArgumentValueError, OverlappingArguments
 
 _from_buffer = cast("Callable[[object], c_char]", c_char.from_buffer)
@@ -37,7 +37,12 @@ _ndarray = np.ndarray
 _USABLE = 0x0101
 _WRITEABLE = 0x0400
 
-_FLOAT32_MAXIMUM = float(np.finfo(np.float32).max)
+# The largest number of each type that is shorter than Python's.
+_LARGEST = {
+    "f32": float.fromhex("0x1.fffffep127"),
+    "f16": 65504.0,
+    "bf16": float.fromhex("0x1.fep127"),
+}
 
 Key = list[tuple[int, ...] | int]
 
@@ -114,7 +119,8 @@ class ArrayArgument:
         memory = memory_of(value)
         if memory is None:
             raise ArgumentTypeError(
-                f"{self.place}: expected an array of {self.element.dtype}, got {_type_name(value)}"
+                f"{self.place}: expected an array of {dtype_name(self.element.dtype)}, "
+                f"got {_type_name(value)}"
                 f"; pass a NumPy array or a torch tensor{self._zero_dimensional_hint()}"
             )
         address, shape, dtype, contiguous, obstacle, locked = memory
@@ -135,12 +141,17 @@ class ArrayArgument:
     def _zero_dimensional_hint(self) -> str:
         return "" if self.shape else " with zero dimensions, such as numpy.zeros(())"
 
+    def _conversion(self) -> str:
+        if self.element.name != "bf16":
+            return "convert the array"
+        return "pass a torch tensor of bfloat16, or an array of loopwright.bfloat16"
+
     def _refuse(self, memory: Memory) -> NoReturn:
         """Raises the error that says what is wrong with the memory."""
         if memory.dtype not in self.element.dtypes:
             raise ArgumentTypeError(
-                f"{self.place}: expected elements of type {self.element.dtype}, "
-                f"got {memory.dtype}; convert the array"
+                f"{self.place}: expected elements of type {dtype_name(self.element.dtype)}, "
+                f"got {dtype_name(memory.dtype)}; {self._conversion()}"
             )
         self.check_shape(memory.shape)
         if memory.obstacle is not None:
@@ -223,24 +234,26 @@ class IntegerArgument:
 
 @dataclass(eq=False)
 class FloatArgument:
-    """An `f32` or `f64` scalar: a float, an int, or an array or tensor without dimensions."""
+    """A floating-point scalar: a float, an int, or an array or tensor without dimensions."""
 
     place: Place
     element: Element
 
     def __post_init__(self) -> None:
         # Every call asks for it.
-        self._is_short = self.element.name == "f32"
+        self._largest = _LARGEST.get(self.element.name, math.inf)
+        self._is_narrow = self.element.is_narrow
 
     def __str__(self) -> str:
         return f"{self.place.name}: {self.element.name}"
 
     def bind(self, value: object, key: Key) -> float:
-        """The value as a float; raises ArgumentTypeError, ArgumentValueError."""
+        """The value as C passes it; raises ArgumentTypeError, ArgumentValueError."""
         number = value if type(value) is float else self._to_float(value)
-        if self._is_short and _FLOAT32_MAXIMUM < abs(number) < math.inf:
-            raise ArgumentValueError(f"{self.place}: {number} does not fit into f32")
-        return number
+        if self._largest < abs(number) < math.inf:
+            name = self.element.name
+            raise ArgumentValueError(f"{self.place}: {number} does not fit into {name}")
+        return self.element.bits_of(number) if self._is_narrow else number
 
     def _to_float(self, value: object) -> float:
         if not isinstance(value, Real) and not _is_number_in_memory(value):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .elements import ELEMENTS
+from .elements import BFLOAT16, ELEMENTS, dtype_name
 
 if TYPE_CHECKING:
     import torch
@@ -56,7 +56,7 @@ def is_tensor(value: object) -> bool:
 def plain_tensors(dtype: np.dtype[np.generic]) -> PlainTensors:
     """How to know tensors of this type at a glance, once torch is imported."""
     library = sys.modules["torch"]
-    return library.Tensor, getattr(library, dtype.name), library.strided
+    return library.Tensor, getattr(library, dtype_name(dtype)), library.strided
 
 
 def memory_of(value: object) -> Memory | None:
@@ -69,6 +69,11 @@ def memory_of(value: object) -> Memory | None:
     if not isinstance(interface, dict):
         return _memory_of_exporter(value)
     memory = _memory_of_interface(cast(Mapping[str, object], interface))
+    dtype: object = getattr(value, "dtype", None)
+    if memory is not None and isinstance(dtype, np.dtype) and dtype.kind == "V":
+        # Of such a type, the interface tells the size alone; ml_dtypes has one of its own.
+        is_bfloat16 = dtype == BFLOAT16 or dtype.name == "bfloat16"
+        memory = memory._replace(dtype=BFLOAT16 if is_bfloat16 else dtype)
     if memory is not None and isinstance(value, np.ma.MaskedArray):
         return memory._replace(obstacle="is a masked array")
     return memory
@@ -161,7 +166,9 @@ def _memory_of_tensor(tensor: torch.Tensor, dense: torch.layout) -> Memory:
     return Memory(0, shape, dtype, True, obstacle)
 
 
-_NUMPY_NAMES = frozenset(str(dtype) for element in ELEMENTS.values() for dtype in element.dtypes)
+_NUMPY_TYPES = {
+    dtype_name(dtype): dtype for element in ELEMENTS.values() for dtype in element.dtypes
+}
 
 
 def has_its_memory(tensor: torch.Tensor) -> bool:
@@ -173,4 +180,4 @@ def has_its_memory(tensor: torch.Tensor) -> bool:
 @cache
 def _torch_dtype(dtype: torch.dtype) -> np.dtype[np.generic] | str:
     name = str(dtype).removeprefix("torch.")
-    return np.dtype(name) if name in _NUMPY_NAMES else f"torch.{name}"
+    return _NUMPY_TYPES.get(name, f"torch.{name}")

@@ -15,8 +15,13 @@ from ctypes import (
     c_uint64,
 )
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+BFLOAT16: np.dtype[Any] = np.dtype([("bfloat16", "<u2")])
+"""Elements of type bf16 in NumPy, which has no type for these: the upper half of a float32."""
 
 CScalar = (
     type[c_float]
@@ -56,7 +61,14 @@ class Element:
     @property
     def llvm(self) -> str:
         """The LLVM type in arguments."""
-        return {"f32": "float", "f64": "double"}.get(self.name) or f"i{max(8, self.bits or 0)}"
+        if self.bits is None:
+            return {"f32": "float", "f64": "double"}.get(self.name, "i16")
+        return f"i{max(8, self.bits)}"
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it is f16 or bf16, which are passed as their bits."""
+        return self.ctype is c_uint16 and self.bits is None
 
     @property
     def range(self) -> tuple[int, int]:
@@ -77,9 +89,48 @@ class Element:
         ctype = _UNSIGNED[self.bits]
         return Element(f"u{self.bits}", self.dtypes[1:], ctype, self.bits, is_unsigned=True)
 
+    def bits_of(self, number: float) -> int:
+        """The bits of a number as f16 or bf16."""
+        return int(stored(np.asarray(number, np.float64), self.dtype).view(np.uint16)[()])
+
+    def number_of(self, bits: int) -> float:
+        """The number that has these bits as f16 or bf16."""
+        return float(numbers(np.asarray(bits, np.uint16).view(self.dtype)))
+
     def signed(self) -> Element:
         """The integer type of these bits with a sign."""
         return replace(self, dtypes=self.dtypes[:1])
+
+
+def dtype_name(dtype: object) -> str:
+    """The name of a type of elements, for people."""
+    return "bfloat16" if dtype == BFLOAT16 else str(dtype)
+
+
+def numbers(array: NDArray[Any]) -> NDArray[Any]:
+    """An array of bf16 as float32; others as they are."""
+    if array.dtype != BFLOAT16:
+        return array
+    return (array.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+
+
+def stored(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Numbers as elements of a type, rounded to the nearest."""
+    exact = np.asarray(values, np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if dtype != BFLOAT16:
+            return values.astype(dtype)
+        near = exact.astype(np.float32)
+    bits = near.view(np.uint32)
+    # Of the two neighbours of a number, the odd one: rounding it rounds once.
+    wide = near.astype(np.float64)
+    is_between = (wide != exact) & (bits & 1 == 0) & np.isfinite(exact)
+    is_below = np.abs(wide) < np.abs(exact)
+    bits = np.where(is_between, np.where(is_below, bits + np.uint32(1), bits - np.uint32(1)), bits)
+    rounded = bits + np.uint32(0x7FFF) + (bits >> 16 & 1)
+    quiet = bits | np.uint32(0x400000)
+    upper = np.where(np.isnan(exact), quiet, rounded) >> 16
+    return np.ascontiguousarray(upper.astype(np.uint16)).view(BFLOAT16).reshape(exact.shape)
 
 
 _UNSIGNED: dict[int, CScalar] = {8: c_uint8, 16: c_uint16, 32: c_uint32, 64: c_uint64}
@@ -92,6 +143,8 @@ def _element(name: str, dtypes: str, ctype: CScalar, bits: int | None = None) ->
 ELEMENTS = {
     element.name: element
     for element in (
+        _element("f16", "float16", c_uint16),
+        Element("bf16", (BFLOAT16,), c_uint16),
         _element("f32", "float32", c_float),
         _element("f64", "float64", c_double),
         _element("i1", "bool", c_uint8, 1),

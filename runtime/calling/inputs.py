@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ...passes.polyhedral.extents import infer_extents
 from ...passes.polyhedral.scop import Scop
 from .arguments import ArrayArgument, FloatArgument, IntegerArgument
+from .elements import dtype_name, stored
 from .signature import Signature
 
 Array = NDArray[np.generic]
@@ -159,8 +160,9 @@ def _argument(signature: Signature, position: int) -> ArrayArgument:
 def _check_array(argument: ArrayArgument, given: Array) -> None:
     if given.dtype not in argument.element.dtypes:
         raise InputError(
-            f"the array for '{argument.place.name}' has elements of type {given.dtype}, "
-            f"expected {argument.element.dtype}"
+            f"the array for '{argument.place.name}' has elements of type "
+            f"{dtype_name(given.dtype)}, "
+            f"expected {dtype_name(argument.element.dtype)}"
         )
     expected = [f"{'?' if extent is None else extent}" for extent in argument.shape]
     matches = len(given.shape) == len(argument.shape) and all(
@@ -203,7 +205,7 @@ def _random_array(
     element = argument.element
     try:
         if element.bits is None:
-            return np.asarray(random.random(shape), element.dtype)
+            return stored(np.asarray(random.random(shape)), element.dtype)
         low, high = _integer_range(argument)
         return np.asarray(random.integers(low, high, shape, endpoint=True), element.dtype)
     except (ValueError, OverflowError):

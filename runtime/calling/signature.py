@@ -249,6 +249,8 @@ class Signature:
 
 
 def _to_python(result: Element, value: CValue) -> Value:
+    if result.is_narrow:
+        return result.number_of(int(value))
     # Of a boolean only the lowest bit is defined.
     return bool(int(value) & 1) if result.bits == 1 else value
 

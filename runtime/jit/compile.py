@@ -25,6 +25,7 @@ from ...lowering.validation.verdict import Verdict
 from ...passes.machine.target import Target
 from ...passes.polyhedral.bounds import check_bounds
 from ...passes.polyhedral.isl_context import ISL_LOCK
+from ...passes.polyhedral.raising.narrow_floats import widen_narrow_floats
 from ...passes.polyhedral.raising.raise_function import raise_function
 from ...passes.polyhedral.scop import Scop
 from ...passes.schedules.schedule import Schedule, dependences_of
@@ -241,4 +242,6 @@ def _add_callees(function: func.FuncOp, source: Source) -> None:
     """Puts a copy of a function into a module with the functions that it may call."""
     if any(isinstance(op, func.CallOp) for op in function.walk()):
         others = [op.clone() for op in source.module.ops if op is not source.function]
+        for other in others:
+            widen_narrow_floats(other)
         ModuleOp([function, *others])

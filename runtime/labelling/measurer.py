@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...support.stage_times import StageTimes, record_stages, stage
 from ..calling.arguments import ArrayArgument, FloatArgument, IntegerArgument
+from ..calling.elements import numbers, stored
 from ..jit.threads import pinned
 from ..machine.machine_fingerprint import machine_fingerprint
 from ..measuring.arena import Arena, array_bytes
@@ -255,7 +256,7 @@ class Measurer:
         results = [written.array for written in self._written]
         if self._expected is None:
             self._expected = [array.copy() for array in results]
-            finite = all(bool(np.isfinite(array).all()) for array in results)
+            finite = all(bool(np.isfinite(numbers(array)).all()) for array in results)
             return 0.0 if finite else float("inf")
         pairs = zip(results, self._expected, strict=True)
         return max((relative_difference(a, b) for a, b in pairs), default=0.0)
@@ -263,8 +264,8 @@ class Measurer:
 
 def _fill(random: np.random.Generator, array: Array) -> None:
     """Floats from [0, 1), integers from 1 to 99."""
-    if np.issubdtype(array.dtype, np.floating):
-        array[...] = random.random(array.shape, np.float32)
+    if np.issubdtype(numbers(array[:0]).dtype, np.floating):
+        array[...] = stored(random.random(array.shape, np.float32), array.dtype)
     else:
         array[...] = random.integers(1, 100, array.shape, np.int32)
 

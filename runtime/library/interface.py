@@ -163,7 +163,7 @@ def c_type(element: Element) -> str:
     """The C type of an element type."""
     match element.bits:
         case None:
-            return {"f32": "float", "f64": "double"}[element.name]
+            return {"f32": "float", "f64": "double"}.get(element.name, "uint16_t")
         case 1:
             return "bool"
         case bits:

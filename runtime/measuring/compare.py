@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..calling.elements import BFLOAT16, numbers
+
 Array = NDArray[Any]
 
-ROUNDING = {"f32": 1e-4, "f64": 1e-9}
+ROUNDING = {"f16": 1e-2, "bf16": 8e-2, "f32": 1e-4, "f64": 1e-9}
 """Differences, relative to the largest value, that can come from another order of rounding."""
+
+BFLOAT16_EPSILON = 2.0**-7
 
 CHUNK = 1 << 15
 """Elements that `relative_difference` compares at a time, in the first caches."""
@@ -53,10 +57,13 @@ def compare(name: str, result: Array, reference: Array, operations: float) -> Ag
     operations that led to one element.
     """
     bit_equal = result.tobytes() == reference.tobytes()
+    is_bfloat16 = reference.dtype == BFLOAT16
+    result, reference = numbers(result), numbers(reference)
     if not np.issubdtype(reference.dtype, np.floating):
         wrong = float(np.count_nonzero(result != reference))
         return Agreement(name, bit_equal, wrong, np.inf if wrong else 0.0, 0.0, False)
-    tolerance = float(np.finfo(str(reference.dtype)).eps) * max(16.0, 4.0 * operations)
+    epsilon = BFLOAT16_EPSILON if is_bfloat16 else float(np.finfo(str(reference.dtype)).eps)
+    tolerance = epsilon * max(16.0, 4.0 * operations)
     finite = np.isfinite(reference)
     has_nan = bool(np.isnan(reference).any())
     if not np.array_equal(result[~finite], reference[~finite], equal_nan=True):
@@ -76,6 +83,7 @@ def relative_difference(result: Array, expected: Array) -> float:
 
     Infinite where one has NaN or infinities and the other has not; integers are equal (0) or not.
     """
+    result, expected = numbers(result), numbers(expected)
     flat, other = result.reshape(-1), expected.reshape(-1)
     if not np.issubdtype(result.dtype, np.floating):
         return 0.0 if np.array_equal(flat, other) else float("inf")
@@ -85,6 +93,7 @@ def relative_difference(result: Array, expected: Array) -> float:
         if a.tobytes() == b.tobytes():
             scale = max(scale, float(np.abs(b).max()))
             continue
+        a, b = _at_least_single(a), _at_least_single(b)
         distance = float(np.abs(a - b).max())
         if not np.isfinite(distance):
             return float("inf")
@@ -93,3 +102,8 @@ def relative_difference(result: Array, expected: Array) -> float:
     if not largest:
         return 0.0
     return largest / scale if scale else float("inf")
+
+
+def _at_least_single(array: Array) -> Array:
+    """Differences of f16 in that type are infinite where they are large."""
+    return array.astype(np.float32) if array.dtype == np.float16 else array

@@ -58,7 +58,7 @@ AS_WRITTEN = 0.2
 PART = 0.2
 """Of the limit of a reference: its repetitions take no longer."""
 
-EPSILON = {"f32": 2.0**-23, "f64": 2.0**-52}
+EPSILON = {"f16": 2.0**-10, "bf16": 2.0**-7, "f32": 2.0**-23, "f64": 2.0**-52}
 
 
 class EvaluationError(KernelError, RuntimeError):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..calling.arguments import ArrayArgument
+from ..calling.elements import numbers
 from ..calling.signature import CValue
 from ..jit.threads import pinned
 from ..measuring.arena import Arena, array_bytes
@@ -172,6 +173,7 @@ def _has_settled(runs: list[float]) -> bool:
 
 def _difference(result: NDArray[Any], expected: NDArray[Any]) -> float:
     """The largest difference as a share of the largest value; NaN and infinities must agree."""
+    result, expected = numbers(result), numbers(expected)
     found = relative_difference(result, expected)
     if np.isfinite(found) or not np.issubdtype(result.dtype, np.floating):
         return found

@@ -13,6 +13,7 @@ from ...dialects.errors import SourceError
 from ...lowering.llvm import Options
 from ...passes.machine.target import Target
 from ...passes.polyhedral.equivalence.witness import Witness
+from ..calling.elements import numbers, stored
 from ..calling.errors import KernelError
 from ..calling.inputs import InputError, Settings, make_arguments
 from ..kernel import Kernel
@@ -66,8 +67,8 @@ def _whole(values: Sequence[object]) -> list[object]:
             result.append(float(random.integers(2, 5)))
         elif isinstance(value, np.ndarray):
             array = cast(NDArray[Any], value)
-            is_float = np.issubdtype(array.dtype, np.floating)
-            whole = random.integers(-3, 4, array.shape).astype(array.dtype)
+            is_float = np.issubdtype(numbers(array).dtype, np.floating)
+            whole = stored(random.integers(-3, 4, array.shape), array.dtype)
             result.append(whole if is_float else array)
         else:
             result.append(value)
@@ -95,7 +96,7 @@ def _differences(
         zip(titles, first, second, strict=True), key=lambda triple: triple[0] != witness.array
     )
     for name, one, other in triples:
-        mine, theirs = np.asarray(one), np.asarray(other)
+        mine, theirs = numbers(np.asarray(one)), numbers(np.asarray(other))
         different = _unequal(mine, theirs, fast_math)
         if not different.any():
             continue

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..calling.arguments import ArrayArgument
+from ..calling.elements import stored
 from ..kernel import Kernel
 
 Array = NDArray[Any]
@@ -35,5 +36,5 @@ def results_of(
         for number, (element, value) in enumerate(
             zip(kernel.signature.results, each, strict=True), start=1
         ):
-            results[f"result {number}"] = np.asarray(value, element.dtype)
+            results[f"result {number}"] = stored(np.asarray(value), element.dtype)
     return results

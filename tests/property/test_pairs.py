@@ -11,6 +11,6 @@ PROGRAMS = 8
 
 
 def test_sample(tmp_path: Path) -> None:
-    campaign = Campaign(PROGRAMS * SCHEDULES, seed=0, jobs=1, limit=120, folder=tmp_path)
+    campaign = Campaign.of_pairs(PROGRAMS * SCHEDULES, seed=0, jobs=1, limit=120, folder=tmp_path)
     assert not campaign.run()
     assert campaign.counts["same"] > PROGRAMS * SCHEDULES // 2

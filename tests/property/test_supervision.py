@@ -43,7 +43,9 @@ def test_a_step_that_waits_is_told() -> None:
 
 
 def test_findings_are_written_down_with_their_programs(tmp_path: Path) -> None:
-    campaign = Campaign(5 * SCHEDULES, seed=0, jobs=2, limit=60, folder=tmp_path, check=dies)
+    campaign = Campaign.of_pairs(
+        5 * SCHEDULES, seed=0, jobs=2, limit=60, folder=tmp_path, check=dies
+    )
     (finding,) = campaign.run()
     assert finding.seed == 2
     assert campaign.counts == {"same": 4, ENDED: 1}

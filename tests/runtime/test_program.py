@@ -130,8 +130,8 @@ def test_calls_between_functions(schedule: str | None) -> None:
 
 
 def test_types_that_python_lacks() -> None:
-    text = "func.func @f(%A: memref<4xbf16>) {\n  return\n}"
-    with pytest.raises((UnsupportedSignature, SourceError), match="bf16"):
+    text = "func.func @f(%A: memref<4xf128>) {\n  return\n}"
+    with pytest.raises((UnsupportedSignature, SourceError), match="f128"):
         loopwright.load(text)["f"].compile()
 
 

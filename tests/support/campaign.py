@@ -1,9 +1,10 @@
-"""A campaign of random pairs: counts verdicts, prints progress, writes down findings."""
+"""A campaign of random programs: counts verdicts, prints progress, writes down findings."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,22 +20,35 @@ PAUSE = 30
 
 @dataclass
 class Campaign:
-    """As many pairs as are asked for, from a first seed on."""
+    """The checks of some seeds; `program` is the text of a seed's program, for findings.
 
-    pairs: int
-    seed: int
+    Verdicts on what is the same count where their name begins with `counted`, the others always.
+    """
+
+    seeds: range
     jobs: int
     limit: int
     folder: Path
-    check: Check = check_pairs
+    check: Check
+    program: Callable[[int], str]
+    what: str
+    counted: str = ""
     counts: Counter[str] = field(default_factory=Counter[str])
     refusals: Counter[str] = field(default_factory=Counter[str])
     findings: list[Verdict] = field(default_factory=list[Verdict])
     start: float = field(default_factory=time.monotonic)
 
+    @classmethod
+    def of_pairs(
+        cls, pairs: int, seed: int, jobs: int, limit: int, folder: Path, check: Check = check_pairs
+    ) -> Campaign:
+        """As many pairs of a program and a schedule as are asked for, from a first seed on."""
+        seeds = range(seed, seed + max(1, pairs // SCHEDULES))
+        return cls(seeds, jobs, limit, folder, check, _program, "pairs", PAIR)
+
     def run(self) -> list[Verdict]:
         """The findings."""
-        seeds = range(self.seed, self.seed + max(1, self.pairs // SCHEDULES))
+        seeds = self.seeds
         open_seeds = set(seeds)
         told = time.monotonic()
         for event in supervise(self.check, seeds, jobs=self.jobs, limit=self.limit):
@@ -51,7 +65,7 @@ class Campaign:
         return self.findings
 
     def _count(self, verdict: Verdict) -> None:
-        if verdict.name.startswith(PAIR) or verdict.verdict != SAME:
+        if verdict.name.startswith(self.counted) or verdict.verdict != SAME:
             self.counts[verdict.verdict] += 1
         if verdict.verdict == REFUSED:
             self.refusals[verdict.detail.splitlines()[0]] += 1
@@ -62,10 +76,10 @@ class Campaign:
     def _write(self, verdict: Verdict) -> None:
         """Prints a finding, and writes it down with its program."""
         name = f"{verdict.seed}-{verdict.name or 'end'}-{verdict.verdict}".replace(" ", "-")
-        file = self.folder / f"{name}.mlir"
+        file = self.folder / f"{name}.txt"
         self.folder.mkdir(parents=True, exist_ok=True)
         comment = "".join(f"// {line}\n" for line in verdict.detail.splitlines())
-        program = seeded_program(verdict.seed, calls=True).text
+        program = self.program(verdict.seed)
         title = f"// seed {verdict.seed}, {verdict.name}: {verdict.verdict}"
         file.write_text(f"{title}\n{comment}{program}")
         first = next(iter(verdict.detail.splitlines()), "")
@@ -78,4 +92,8 @@ class Campaign:
         compared = self.counts[SAME] + self.counts[WRONG]
         seconds = time.monotonic() - self.start
         others = [f"{self.counts[kind]} {kind}" for kind in (REFUSED, INEXACT, *FINDINGS)]
-        return f"{compared} pairs, {compared / seconds:.2f} a second; {', '.join(others)}"
+        return f"{compared} {self.what}, {compared / seconds:.2f} a second; {', '.join(others)}"
+
+
+def _program(seed: int) -> str:
+    return seeded_program(seed, calls=True).text

@@ -12,13 +12,15 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 COLUMNS = ("campaign", "checked", "no verdict", "findings", "seeds")
 COMMAND = (
     "python tests/campaign.py --pairs 750 --seed SEED; "
-    "python tests/fuzz.py --inputs 1000 --seed SEED"
+    "python tests/fuzz.py --inputs 1000 --seed SEED; "
+    "python tests/front_ends.py --programs 20000"
 )
 TEXT = (
     "Programs, schedules and inputs that nobody wrote, in pieces, one process at a time: random "
     "pairs of a program and a schedule, validated, compiled, and compared with the interpreter of "
     "the tests bit for bit; mutated programs, pipelines, notation, schedules, sizes and files, of "
-    "which each ends with a result or one line. Findings are counted when they are found; what was "
+    "which each ends with a result or one line; Python and C functions, and programs that are only "
+    "partly affine, against Python and gcc -O0. Findings are counted when they are found; what was "
     "found has been fixed, with a test."
 )
 
@@ -39,6 +41,13 @@ def add(name: str, campaign: str, checked: int, refused: int, findings: int, see
     record.write(
         name, COLUMNS, table, command=COMMAND, title="Random campaigns", text=TEXT, page="campaigns"
     )
+
+
+def recorded(name: str, campaign: str) -> list[range]:
+    """The seeds of a campaign that benchmarks/results/NAME.json counts."""
+    path = BENCHMARKS / "results" / f"{name}.json"
+    rows: list[list[Any]] = json.loads(path.read_text())["rows"] if path.exists() else []
+    return next((_ranges(row[4]) for row in rows if row[0] == campaign), [])
 
 
 def merged(pieces: list[range]) -> list[range]:

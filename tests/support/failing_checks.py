@@ -37,3 +37,8 @@ def waits_for_ever(seed: int, tell: Tell) -> None:
     tell("a lock")
     time.sleep(0 if seed else 1000)
     tell(Verdict(seed, "schedule 0", "same"))
+
+
+def is_wrong(seed: int, tell: Tell) -> None:
+    """A wrong result."""
+    tell(Verdict(seed, "C", "wrong", "A: 1\n2"))

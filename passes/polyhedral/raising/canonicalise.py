@@ -28,6 +28,7 @@ from .affine_min_max import split_extremum
 from .cells import Cell, insert_before, result_cell
 from .if_conversion import convert_branch, is_on_data
 from .linearize_index import apply_delinearize, apply_linearize
+from .narrow_floats import widen_operation
 from .opaque_regions import outline_opaque_regions
 
 _Rewrites = dict[str, Callable[[Operation], None]]
@@ -257,6 +258,7 @@ def _reduce_in_memory(operation: ParallelOp) -> list[Cell]:
         load = cell.load()
         combined = kind.combine(load.result, value)
         insert_before(end, load, combined, cell.store(combined.results[0]))
+        widen_operation(combined)
         cells.append(cell)
     end.operands = ()
     return cells

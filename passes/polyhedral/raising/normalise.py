@@ -15,6 +15,7 @@ from ..memrefs import as_memref
 from .canonicalise import make_affine
 from .importing.import_function import import_function
 from .inlining import drop_casts, inline_calls, module_of
+from .narrow_floats import widen_narrow_floats
 from .scalar_demotion import define_undefined, demote_carried_values, demote_results
 
 _KNOWN = frozenset(
@@ -61,6 +62,7 @@ def normalise(function: func.FuncOp) -> NormalForm:
     drop_casts(copy)
     _check_blocks(copy)
     check_types(copy)
+    widen_narrow_floats(copy)
     mark_fused(copy)  # branches on data are moved to the block of their condition
     define_undefined(copy)
     returns = demote_results(copy)

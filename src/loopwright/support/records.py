@@ -26,6 +26,11 @@ _DIGEST = 16
 
 # Types of elements that are numbers and nothing else.
 _KINDS = "biufc"
+_BFLOAT16, _BFLOAT16_TEXT = np.dtype([("bfloat16", "<u2")]), "bfloat16"
+
+
+def _is_plain(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in _KINDS or dtype == _BFLOAT16
 
 
 class NotPlainError(TypeError):
@@ -87,11 +92,16 @@ class _Writer:
             return ["bytes", *self._store(cast(bytes, value))]
         if isinstance(value, np.ndarray | np.generic):
             array = cast("np.ndarray[Any, Any]", np.asarray(cast(Any, value)))
-            if array.dtype.kind not in _KINDS:
+            if not _is_plain(array.dtype):
                 raise NotPlainError(f"an array of {array.dtype}")
             what = "array" if isinstance(value, np.ndarray) else "number"
             stored = self._store(np.ascontiguousarray(array).tobytes())
-            return [what, array.dtype.str, list(array.shape), *stored]
+            return [
+                what,
+                _BFLOAT16_TEXT if array.dtype == _BFLOAT16 else array.dtype.str,
+                list(array.shape),
+                *stored,
+            ]
         if dataclasses.is_dataclass(kind):
             names = [field.name for field in dataclasses.fields(kind)]
             fields = [self.add(getattr(value, name)) for name in names]
@@ -142,8 +152,8 @@ class _Reader:
                 return bytes(self._bytes(*rest))
             case "array" | "number":
                 text, shape, start, length = rest
-                dtype = np.dtype(str(text))
-                if dtype.kind not in _KINDS:
+                dtype = _BFLOAT16 if text == _BFLOAT16_TEXT else np.dtype(str(text))
+                if not _is_plain(dtype):
                     raise DamagedError(f"an array of {dtype}")
                 array = np.frombuffer(self._bytes(start, length), dtype).reshape(shape).copy()
                 return array if kind == "array" else array[()]

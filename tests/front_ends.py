@@ -1,0 +1,68 @@
+"""Random programs of the front ends, against their undecorated or unoptimised runs.
+
+    python tests/front_ends.py --programs 20000
+    python tests/front_ends.py --seed 1234
+
+Goes on where the record (benchmarks/results/campaigns.json) ends, and adds to it piece by piece, so
+that it may be stopped at any time. With `--seed`, one program is checked and nothing recorded.
+Runs in child processes: one that ends or hangs is a finding like a wrong result. Findings are
+printed, and written to a folder. The exit code is 1 when there are findings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from support.campaign import Campaign
+from support.campaign_record import add, recorded
+from support.front_end_programs import check_front_end, front_end_program
+from support.pairs import INEXACT, REFUSED, SAME, WRONG
+
+RECORD, TITLE = "campaigns", "programs of the front ends"
+PIECE = 100
+
+
+def main() -> int:
+    """Runs what the command line asks for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--programs", type=int, default=20_000, help="the record's, in all")
+    parser.add_argument("--seed", type=int, help="of one program")
+    parser.add_argument("--jobs", type=int, default=1, help="child processes")
+    parser.add_argument("--limit", type=int, default=60, help="seconds of CPU of a program")
+    parser.add_argument("--findings", type=Path, default=Path("build/front-ends"))
+    options = parser.parse_args()
+    if options.seed is not None:
+        return 1 if _campaign(range(options.seed, options.seed + 1), options).run() else 0
+    done = recorded(RECORD, TITLE)
+    first = done[-1].stop if done else 0
+    missing = options.programs - sum(map(len, done))
+    findings = 0
+    for start in range(first, first + missing, PIECE):
+        piece = range(start, min(start + PIECE, first + missing))
+        campaign = _campaign(piece, options)
+        found = len(campaign.run())
+        counts = campaign.counts
+        compared, refused = counts[SAME] + counts[WRONG], counts[REFUSED] + counts[INEXACT]
+        add(RECORD, TITLE, compared, refused, found, piece)
+        findings += found
+    return 1 if findings else 0
+
+
+def _campaign(seeds: range, options: argparse.Namespace) -> Campaign:
+    return Campaign(
+        seeds,
+        options.jobs,
+        options.limit,
+        options.findings,
+        check_front_end,
+        front_end_program,
+        "programs",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
