@@ -33,11 +33,12 @@ def _extremum(intrinsic: str, comparison: str) -> Emit:
         if "sse2" not in emitter.module.target.features or is_simple or is_known:
             value = emitter.call_intrinsic(intrinsic, [left, right], left.type, flags=flags)
         else:
-            halves = [
-                _selected(emitter, comparison, *pair) for pair in ((left, right), (right, left))
-            ]
-            combine = _joined if comparison == "<" else _met
-            value = combine(emitter, *halves, left, right)
+            one = _selected(emitter, comparison, left, right)
+            other = _selected(emitter, comparison, right, left)
+            if comparison == "<":
+                value = _joined(emitter, one, other)
+            else:
+                value = _met(emitter, one, other, left, right)
         emitter.values[op.results[0]] = value
 
     return emit
@@ -51,9 +52,7 @@ def _selected(
     return emitter.builder.select(holds, first, second)
 
 
-def _joined(
-    emitter: FunctionEmitter, one: ir.Value, other: ir.Value, left: ir.Value, right: ir.Value
-) -> ir.Value:
+def _joined(emitter: FunctionEmitter, one: ir.Value, other: ir.Value) -> ir.Value:
     """The minimum: -0 where one half is."""
     builder, bits = emitter.builder, _bits(one.type)
     joined = builder.or_(builder.bitcast(one, bits), builder.bitcast(other, bits))
@@ -68,7 +67,7 @@ def _met(
     met = builder.and_(builder.bitcast(one, bits), builder.bitcast(other, bits))
     if "avx512f" in emitter.module.target.features:
         # All of it but the and, the or is one ternary operation.
-        joined = _joined(emitter, one, other, left, right)
+        joined = _joined(emitter, one, other)
         signs = builder.bitcast(met, one.type)
         return emitter.call_intrinsic("llvm.copysign", [joined, signs], one.type)
     is_nan = builder.sext(builder.fcmp_unordered("uno", left, right), bits)
