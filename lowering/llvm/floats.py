@@ -107,8 +107,6 @@ EMITTERS: Emitters = {
     "arith.divf": _instruction("fdiv"),
     "arith.remf": _instruction("frem"),
     "arith.negf": _instruction("fneg"),
-    "arith.maximumf": float_intrinsic("llvm.maximum"),
-    "arith.minimumf": float_intrinsic("llvm.minimum"),
     "arith.maxnumf": float_intrinsic("llvm.maxnum"),
     "arith.minnumf": float_intrinsic("llvm.minnum"),
     "arith.cmpf": emit_cmpf,

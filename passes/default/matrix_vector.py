@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from ..estimate.parallel_profitability import LEAST_INSTANCES
+from ..estimate.recurrence_bound import recurrence
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, chain, leaves
 from ..schedules.errors import TransformationError
@@ -121,8 +122,14 @@ def work(schedule: Schedule, nest: Loop, context: SchedulingContext) -> float:
 
 
 def _rows(schedule: Schedule, nest: Loop, context: SchedulingContext) -> int:
-    """How many rows to stream at the same time."""
+    """How many rows to stream at the same time; fewer where each waits for the row before it."""
     statistics = context.statistics(schedule.scop)
+    if any(
+        all(recurrence(schedule, leaf.statement, loop) for loop in loops)
+        for leaf, loops in leaves(nest, ())
+        if len(loops) == 2
+    ):
+        return ROWS
     lengths: list[float] = []
     matrices: set[str] = set()
     for leaf, loops in leaves(nest, ()):

@@ -130,3 +130,47 @@ def test_short_rows_are_streamed_four_at_a_time() -> None:
     sizes = infer_extents(function.scop, {"n": 100_000, "m": 200})  # beyond the last cache
     chosen = default_schedule(function.scop, sizes, WIDE, threads=1, reassociate=True)
     assert str(chosen) == "unroll-and-jam{loops=i factor=4}"
+
+
+ALIGNMENT = """
+func.func @alignment(%n: index, %m: index, %x: memref<?xf32>, %y: memref<?xf32>,
+                     %h: memref<?x?xf32>) {
+  %gap = arith.constant 0.5 : f32
+  affine.for %i = 1 to %n {
+    affine.for %j = 1 to %m {
+      %0 = affine.load %h[%i - 1, %j] : memref<?x?xf32>
+      %1 = affine.load %h[%i, %j - 1] : memref<?x?xf32>
+      %2 = affine.load %h[%i - 1, %j - 1] : memref<?x?xf32>
+      %3 = affine.load %x[%i] : memref<?xf32>
+      %4 = affine.load %y[%j] : memref<?xf32>
+      %5 = arith.mulf %3, %4 : f32
+      %6 = arith.addf %2, %5 : f32
+      %7 = arith.maximumf %0, %1 : f32
+      %8 = arith.subf %7, %gap : f32
+      %9 = arith.maximumf %8, %6 : f32
+      affine.store %9, %h[%i, %j] : memref<?x?xf32>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+def test_rows_that_wait_for_each_other_are_few(kind: str) -> None:
+    """Half as many as of a matrix whose rows add to one vector."""
+    text = ALIGNMENT.replace("f32", kind)
+    function = load(text)["alignment"]
+    sizes = infer_extents(function.scop, {"n": 900, "m": 900})
+    chosen = default_schedule(function.scop, sizes, WIDE, threads=2)
+    assert str(chosen) == "unroll-and-jam{loops=i factor=4}"
+    dtype = {"f32": np.float32, "f64": np.float64}[kind]
+    for n, m in ((1, 1), (5, 9), (38, 67)):
+        generator = np.random.default_rng(n)
+        x, y = (generator.normal(size=size).astype(dtype) for size in (n, m))
+        table = generator.normal(size=(n, m)).astype(dtype)
+        table[0, 0], table[-1, 0] = -0.0, np.nan
+        expected = table.copy()
+        function.compile(None, threads=1)(n, m, x, y, expected)
+        function.compile(chosen, threads=2, verify=True)(n, m, x, y, table)
+        np.testing.assert_array_equal(table, expected)
