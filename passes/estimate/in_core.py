@@ -21,7 +21,6 @@ from .recurrence_bound import recurrence
 from .scheduled_program import ScheduledProgram, innermost_loop
 from .vector_loops import VectorLoops
 
-
 INTERLEAVED = 4
 """Vectors that LLVM computes side by side where it makes them by itself."""
 
