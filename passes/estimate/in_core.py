@@ -21,6 +21,9 @@ from .recurrence_bound import recurrence
 from .scheduled_program import ScheduledProgram, innermost_loop
 from .vector_loops import VectorLoops
 
+INTERLEAVED = 4
+"""Vectors that LLVM computes side by side where it makes them by itself."""
+
 
 @dataclass(frozen=True)
 class CoreCycles:
@@ -242,8 +245,10 @@ class InCoreTime:
     ) -> float:
         """Cycles per vector of instances that a chain of dependent operations takes at least."""
         innermost = innermost_loop(loops)
-        if innermost is None or innermost is vector:
+        if innermost is None:
             return 0.0
+        if innermost is vector:
+            return self._unrolled_latency(statement, loops, vector)
         is_sum = statement.rewrites(loops, innermost)
         waits = (
             float(self._program.machine.latencies["additions"])
@@ -263,6 +268,26 @@ class InCoreTime:
         length = _chain(statement, loops, trips) * len(statement.statement.body)
         # Short chains that follow each other overlap.
         return waits / max(1.0, chains, self._program.machine.reorder_window / length)
+
+    def _unrolled_latency(
+        self, statement: StatementStatistics, loops: tuple[Loop, ...], vector: Loop
+    ) -> float:
+        """Cycles per vector that sums take whose terms are all in one iteration of the vector loop.
+
+        Sums of several iterations overlap: those that are unrolled, or as many as are under way.
+        """
+        trips = statement.trips(loops)
+        terms = prod(
+            count
+            for loop, count in zip(loops, trips, strict=True)
+            if loop is not vector and loop.unroll == 0 and statement.rewrites(loops, loop)
+        )
+        if terms <= 1:
+            return 0.0
+        machine = self._program.machine
+        side_by_side = (vector.unroll or 1) if vector.vector is not None else INTERLEAVED
+        under_way = machine.reorder_window / (terms * len(statement.statement.body))
+        return machine.latencies["additions"] / max(1.0, side_by_side, under_way)
 
 
 def _scalar_bits(statement: Statement, vector: Loop | None) -> int | None:
