@@ -17,6 +17,9 @@ from ...support.summaries import shortened
 MOST_THREADS = 1024
 """More than any machine has cores for."""
 
+INDICES = range(-(2**63), 2**63)
+"""The values of `index`."""
+
 
 def check_flags(subject: str, **flags: object) -> None:
     """Raises TypeError for what is neither True nor False."""
@@ -67,6 +70,8 @@ def check_sizes(subject: str, sizes: object, known: Iterable[str] = ()) -> None:
         if names and name not in names:
             raise ValueError(f"{subject}: there is no size '{name}'; there are {', '.join(names)}")
         check_integer(subject, f"size {name}", value)
+        if int(cast(int, value)) not in INDICES:
+            raise ValueError(f"{subject}: size {name} does not fit into index, which has 64 bits")
 
 
 def check_integer(subject: str, name: str, value: object) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...passes.polyhedral.extents import infer_extents
 from ...passes.polyhedral.scop import Scop
+from ...support.summaries import shortened
 from .arguments import ArrayArgument, FloatArgument, IntegerArgument
 from .elements import dtype_name, stored
 from .signature import Signature
@@ -189,14 +190,14 @@ def _integer(name: str, text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise InputError(f"'{name}' must be an integer, got '{text}'") from None
+        raise InputError(f"'{name}' must be an integer, got '{shortened(text)}'") from None
 
 
 def _float(name: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"'{name}' must be a number, got '{text}'") from None
+        raise InputError(f"'{name}' must be a number, got '{shortened(text)}'") from None
 
 
 def _random_array(
@@ -224,8 +225,9 @@ def _check_memory(needed: int) -> None:
     available = available_memory()
     # The arrays, a copy for the reference and one for the results.
     if 3 * needed > available:
+        # Sizes of hundreds of digits are no floats.
         raise InputError(
-            f"three copies of the arrays need {3 * needed / 2**30:,.1f} GiB, "
+            f"three copies of the arrays need {min(3 * needed, 2**100) / 2**30:,.1f} GiB, "
             f"and {available / 2**30:,.1f} GiB are available; choose smaller sizes"
         )
 

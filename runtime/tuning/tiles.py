@@ -265,6 +265,8 @@ class _Tuning:
                     options.report(TileProgress(len(known), planned, best, elapsed))
                 asked = search.send(dict(known)) if ended == "done" else []
         if min(known.values(), default=inf) == inf:
+            if ended == "interrupted":
+                raise KeyboardInterrupt
             why = "; give it more time with --budget" if ended == "time" else ""
             raise EvaluationError(f"{self.function.name}: no tile size could be run{why}")
         best_point = min(known, key=lambda point: known[point])

@@ -183,6 +183,11 @@ MISTAKES = {
         [*GEMM_SIZES, "--set", f"C_dim0={10**30}", "--set", "C_dim1=0"],
         f"loopwright: error: an array of shape ({10**30}, 0) for 'C' is too large",
     ),
+    "an extent of hundreds of digits": (
+        [*GEMM_SIZES, "--set", f"C_dim0={10**400}"],
+        r"loopwright: error: three copies of the arrays need [\d,.]+ GiB, and [\d,.]+ GiB are "
+        "available; choose smaller sizes",
+    ),
     "unknown function": (
         ["--func", "gem"],
         "loopwright: error: no function 'gem' in this program; its functions: gemm",

@@ -230,3 +230,24 @@ def test_shipped_kernels_load_by_name(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "polybench").mkdir()
     (tmp_path / "polybench" / "gemm").write_text("func.func @own() {\n  return\n}\n")
     assert list(loopwright.load("polybench/gemm")) == ["own"]
+
+
+@pytest.mark.parametrize("digits", [30, 400, 5000])
+@pytest.mark.parametrize("command", [["schedule", "-p", "default"], ["emit", "--c"], ["report"]])
+def test_sizes_beyond_all_integers_are_one_line(
+    command: list[str], digits: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, *options = command
+    sizes = ["--set", f"n={'9' * digits}", "--set", "tsteps=2"]
+    given = ["-o", str(tmp_path / "report.html")] if name == "report" else []
+    assert main([name, "polybench/jacobi-2d", *options, *sizes, *given]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "does not fit into index" in line and len(line) < 400
+
+
+def test_sizes_of_the_api_fit_into_index() -> None:
+    function = loopwright.load("polybench/jacobi-2d")["jacobi_2d"]
+    with pytest.raises(ValueError, match="size n does not fit into index"):
+        function.default_schedule({"n": 2**63, "tsteps": 2})
+    with pytest.raises(ValueError, match="size n does not fit into index"):
+        function.explain_default({"n": 10**400, "tsteps": 2})

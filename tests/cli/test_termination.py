@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from loopwright.support import termination
 from loopwright.support.termination import Terminated, termination_interrupts
 
 
@@ -44,3 +45,14 @@ def test_other_threads_are_left_alone() -> None:
     thread.start()
     thread.join()
     assert found == [False]
+
+
+def test_an_interrupt_that_was_lost_does_not_come_after_another_one() -> None:
+    class Released:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    with termination_interrupts(), pytest.raises(KeyboardInterrupt):
+        Released()
+        signal.raise_signal(signal.SIGINT)
+    time.sleep(3 * termination._SOON)  # pyright: ignore[reportPrivateUsage]

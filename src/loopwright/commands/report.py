@@ -63,6 +63,7 @@ from .shipped import (
     check_size_names,
     find_kernel,
     shown,
+    size_value,
     with_standard_extents,
 )
 
@@ -237,7 +238,7 @@ def _sizes(arguments: argparse.Namespace, function: Function) -> dict[str, int]:
         if name in names:
             if not text.isdecimal():
                 raise UsageError(f"--set {name}: a size is a number, got '{text}'")
-            sizes[name] = int(text)
+            sizes[name] = size_value(name, text)
     known = with_standard_extents(arguments.file, function, sizes)
     return infer_extents(function.scop, {n: size for n, size in known.items() if n in names})
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from .. import load
 from ..dialects.parse import parse_module
 from ..kernels.catalogue import KernelEntry, catalogue
+from ..runtime.calling.api_checks import INDICES
 from ..runtime.calling.inputs import Settings
 from ..runtime.program import Function, Program
 from ..session.shipped_kernels import (
@@ -26,9 +27,12 @@ from ..session.shipped_kernels import (
     standard_extents,
     standard_size,
 )
+from ..support.summaries import shortened
 from . import UsageError
 
 Array = NDArray[np.generic]
+
+_MOST_DIGITS = 400
 
 STANDARD_INPUT = "-"
 """In place of the name of a file."""
@@ -135,9 +139,23 @@ def given_sizes(arguments: argparse.Namespace) -> dict[str, int]:
     for text in arguments.set:
         name, equals, value = text.partition("=")
         if not name or not equals or not value.removeprefix("-").isdecimal():
-            raise UsageError(f"--set expects NAME=INTEGER, got '{text}'")
-        sizes[name] = int(value)
+            raise UsageError(f"--set expects NAME=INTEGER, got '{shortened(text)}'")
+        sizes[name] = size_value(name, value)
     return sizes
+
+
+def size_value(name: str, text: str) -> int:
+    """The value that `--set` gives a size; raises UsageError."""
+    try:
+        # Python reads no numbers of thousands of digits.
+        value = int(text) if len(text) <= _MOST_DIGITS else INDICES.stop
+    except ValueError:
+        raise UsageError(f"--set {name}: '{shortened(text)}' is not an integer") from None
+    if value not in INDICES:
+        raise UsageError(
+            f"--set {name}: {shortened(text)} does not fit into index, which has 64 bits"
+        )
+    return value
 
 
 def check_size_names(
@@ -199,10 +217,7 @@ def determined(
 
 
 def _integer(name: str, text: str) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        raise UsageError(f"--set {name}: '{text}' is not an integer") from None
+    value = size_value(name, text)
     if value < 0:
         raise UsageError(f"--set {name}: the size must not be negative, got {value}")
     return value

@@ -19,6 +19,8 @@ REACH = 2
 """Iterations to each side; what is further away is left out."""
 
 _MARGIN = 34.0
+_LETTER = 6.6
+"""Pixels of a letter of a label, at most."""
 
 _BENDS = {"flow": 0.0, "anti": 10.0, "output": -10.0}
 """How far arrows of a kind are bent aside, so that those of two kinds can be told apart."""
@@ -45,12 +47,18 @@ def draw_neighbourhood(scop: Scop, plane: Plane, dependences: list[Dependence]) 
     height = 0 if plane.rows is None else max(abs(row) for _, row, _ in near)
     width = max(1, *(abs(column) for _, _, column in near))
 
+    rows = _row_labels(plane, source, height)
+    left = max(_MARGIN, 8 + _LETTER * max(map(len, rows), default=0))
+
     def middle(row: int, column: int, name: str) -> tuple[float, float]:
-        x = _MARGIN + CELL * (column + width + 0.5) + shifts[name]
+        x = left + CELL * (column + width + 0.5) + shifts[name]
         return x, _MARGIN + CELL * (row + height + 0.5) + shifts[name] * 0.7
 
-    size = 2 * _MARGIN + CELL * (2 * width + 1), _MARGIN + CELL * (2 * height + 1) + 8
-    parts = [arrow_heads(_BENDS), *_grid(plane, source, height, width)]
+    size = left + _MARGIN + CELL * (2 * width + 1), _MARGIN + CELL * (2 * height + 1) + 8
+    parts = [arrow_heads(_BENDS), *_grid(plane, source, height, width, left)]
+    for number, label in enumerate(rows):
+        y = _MARGIN + CELL * (number + 0.5) + 4
+        parts.append(text(left - 4, y, label, "tick", text_anchor="end"))
     for each, row, column in near:
         x, y = middle(row, column, each.target)
         parts.append(element("circle", cx=x, cy=y, r=3.5, class_="dot"))
@@ -101,25 +109,30 @@ def central(plane: Plane) -> tuple[int, int]:
     return min(cells, key=lambda c: (2 * c[0] - rows + 1) ** 2 + (2 * c[1] - columns + 1) ** 2)
 
 
-def _grid(plane: Plane, source: tuple[int, int], height: int, width: int) -> list[Markup]:
-    """Cells around the instance, with the values of both loops."""
+def _row_labels(plane: Plane, source: tuple[int, int], height: int) -> list[str]:
+    """The values of the loop of the rows, the first with its name."""
+    if plane.rows is None:
+        return []
+    down = plane.rows.values[source[0]]
+    values = [str(down + row) for row in range(-height, height + 1)]
+    return [f"{plane.rows.name}={values[0]}", *values[1:]]
+
+
+def _grid(
+    plane: Plane, source: tuple[int, int], height: int, width: int, left: float
+) -> list[Markup]:
+    """Cells around the instance, with the values of the loop of the columns."""
     parts: list[Markup] = []
     domain = fix_parameters(plane.statement.domain, plane.sizes)
     across = plane.columns.values[source[1]]
     for column in range(-width, width + 1):
-        x = _MARGIN + CELL * (column + width)
+        x = left + CELL * (column + width)
         label = f"{plane.columns.name}={across + column}" if column == -width else across + column
         parts.append(text(x + CELL / 2, _MARGIN - 8, label, "tick", text_anchor="middle"))
         for row in range(-height, height + 1):
             y = _MARGIN + CELL * (row + height)
             style = "cell" if _is_instance(plane, domain, source, row, column) else "cell empty"
             parts.append(element("rect", x=x, y=y, width=CELL, height=CELL, class_=style))
-    if plane.rows is not None:
-        down = plane.rows.values[source[0]]
-        for row in range(-height, height + 1):
-            label = f"{plane.rows.name}={down + row}" if row == -height else down + row
-            y = _MARGIN + CELL * (row + height + 0.5) + 4
-            parts.append(text(_MARGIN - 4, y, label, "tick", text_anchor="end"))
     return parts
 
 

@@ -40,6 +40,7 @@ def termination_interrupts() -> Generator[threading.Event]:
         raise Terminated
 
     ignored, main = sys.unraisablehook, threading.get_ident()
+    repeated: list[threading.Timer] = []
 
     def repeat(problem: sys.UnraisableHookArgs) -> None:
         if not issubclass(problem.exc_type, KeyboardInterrupt):
@@ -48,6 +49,7 @@ def termination_interrupts() -> Generator[threading.Event]:
         number = signal.SIGTERM if issubclass(problem.exc_type, Terminated) else signal.SIGINT
         timer = threading.Timer(_SOON, signal.pthread_kill, (main, number))
         timer.daemon = True
+        repeated.append(timer)
         timer.start()
 
     signal.signal(signal.SIGTERM, interrupt)
@@ -55,6 +57,9 @@ def termination_interrupts() -> Generator[threading.Event]:
     try:
         yield came
     finally:
+        # Whoever was interrupted by another one meanwhile is not to be interrupted again.
+        for timer in repeated:
+            timer.cancel()
         sys.unraisablehook = ignored
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 

@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
@@ -59,6 +59,7 @@ class Finished:
     out: str
     err: str
     orphans: int = 0
+    was_there: bool = True
 
     def problems(self, codes: Sequence[int]) -> list[str]:
         """What is wrong with it, where it was to end with one of these codes."""
@@ -94,9 +95,11 @@ class Running:
             preexec_fn=limit,
         )
 
-    def send(self, number: signal.Signals) -> None:
-        """Sends a signal."""
+    def send(self, number: signal.Signals) -> bool:
+        """Sends a signal, and says whether the process was still there."""
+        is_there = self._process.poll() is None
         self._process.send_signal(number)
+        return is_there
 
     def finished(self) -> Finished:
         """Waits for the process, then for its family; kills who hangs or is left."""
@@ -142,5 +145,5 @@ def interrupted(
     """A process that is sent a signal after some time."""
     running = Running(home, arguments)
     time.sleep(seconds)
-    running.send(number)
-    return running.finished()
+    was_there = running.send(number)
+    return replace(running.finished(), was_there=was_there)

@@ -29,8 +29,10 @@ def signals(number: signal.Signals, code: int) -> Callable[[Home, Random, int], 
             command = COMMANDS[turn % len(COMMANDS)]
             seconds = random.uniform(STARTED, 12.0)
             end = interrupted(home, command, number, seconds)
-            # Who has something to show after Ctrl-C may say that all is well.
-            for problem in end.problems([code, *([0] if number == signal.SIGINT else [])]):
+            # Who has something to show after Ctrl-C, or has ended before, may say that all is well;
+            # shells tell the end by a signal, as when Python is ending by itself, by the same code.
+            is_well = number == signal.SIGINT or not end.was_there
+            for problem in end.problems([code, -number, *([0] if is_well else [])]):
                 yield f"{' '.join(command[:2])} after {seconds:.1f} s: {problem}"
             if not (end.out + end.err).strip():
                 yield f"{' '.join(command[:2])} after {seconds:.1f} s says nothing"

@@ -269,6 +269,16 @@ def test_no_size_can_be_run(monkeypatch: pytest.MonkeyPatch) -> None:
         tune_tiles(load(GEMM)["gemm"], gemm_values(), options)
 
 
+def test_an_interrupt_before_the_first_size_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def time_tiles(*_: object) -> float:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(RunningEvaluator, "time_tiles", time_tiles)
+    options = TileOptions("tile{loops=i sizes=T}", threads=1, keep=False)
+    with pytest.raises(KeyboardInterrupt):
+        tune_tiles(load(GEMM)["gemm"], gemm_values(), options)
+
+
 def test_a_program_that_is_slow_as_written_has_its_tiles_tuned(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
