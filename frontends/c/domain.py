@@ -66,7 +66,10 @@ class Domain:
             here = self._set(names, spelled, [])
             bad = here.intersect(_set(names, spelled, [expression.times(-1).plus(_ONE, -1)]))
             good = here.params().subtract(bad.params()).gist(here.params()).coalesce()
-            if good.is_empty() or not (found := _constraints(good, spelled)):
+            positive = [Affine.of(name).plus(_ONE, -1) for name in names if name.symbol]
+            if good.intersect(_set(names, spelled, positive).params()).is_empty():
+                return False  # no size is positive then, as for `-n` of an unsigned size
+            if not (found := _constraints(good, spelled)):
                 return False
         self.assumptions += [each for each in found if each not in self.assumptions]
         return True

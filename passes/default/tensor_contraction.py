@@ -11,6 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil, prod
 
+from xdsl.dialects.builtin import f32
+
+from ...dialects.arith import ExtFOp
 from ..estimate.parallel_profitability import LEAST_CYCLES
 from ..estimate.program_statistics import (
     ProgramStatistics,
@@ -22,6 +25,7 @@ from ..estimate.vector_loops import narrowed
 from ..polyhedral.scaled_loads import scaled_load
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements
 from ..polyhedral.scop import Access
+from ..polyhedral.widened_loads import widened_load
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.pack import Pack
@@ -88,7 +92,8 @@ class ContractionPlan(BlockSteps):
         self.found = found
         self.context = context
         self.statistics = statistics
-        self.element = bytes_of(found.streamed.array.element_type)
+        wide = self._is_extended(found.streamed)
+        self.element = bytes_of(f32 if wide else found.streamed.array.element_type)
         extents = found.extents
         lanes = schedule.target.lanes
         (result,) = statistics.statements[found.statement].statement.writes
@@ -137,11 +142,14 @@ class ContractionPlan(BlockSteps):
         if pairs is not None:
             self._pack_pairs(pairs, panels_at, outer[-1])
         elif packs:
-            self.pack_panels(panels_at, found.streamed.array, cut, self.width)
+            wide = self._is_extended(found.streamed)
+            self.pack_panels(panels_at, found.streamed.array, cut, self.width, widened=wide)
         for access in found.broadcast if pairs is None else ():
             scaled = self._is_scaled(access)
-            if self._has_own_arrays() and (scaled or (packs and self._has_conflicts(access))):
-                self._pack_rows(access, outer[-1], scaled=scaled)
+            wide = packs and self._is_extended(access)
+            gains = scaled or wide or (packs and self._has_conflicts(access))
+            if gains and self._has_own_arrays():
+                self._pack_rows(access, outer[-1], scaled=scaled, widened=wide)
         registers = (self.tile.rows, self.width)
         row_blocks, vector_blocks = self.make_tiles((found.rows, found.vector), registers)
         if not self.by_rows:
@@ -312,11 +320,19 @@ class ContractionPlan(BlockSteps):
         arrays = [access.array for access in (self.found.streamed, *self.found.broadcast)]
         return len(set(arrays)) == len(arrays)
 
-    def _pack_rows(self, access: Access, loop: str, *, scaled: bool) -> None:
+    def _pack_rows(self, access: Access, loop: str, *, scaled: bool, widened: bool) -> None:
         """Copies an operand of which single elements are used, so that its rows lie together."""
         name = access.array.name
-        self.step(Pack((self.name(loop),), name, scaled=scaled))
+        self.step(Pack((self.name(loop),), name, scaled=scaled, widened=widened))
         self.step(Vectorize((f"pack_{name}.{name}{len(access.array.shape) - 1}",), self.lanes))
+
+    def _is_extended(self, access: Access) -> bool:
+        """Whether it is of f16 or bf16 and only used as f32, which its copy holds then."""
+        scop = self.schedule.scop
+        statement = scop.statement(self.found.statement)
+        now = next(each for each in statement.accesses if each.array == access.array)
+        found = widened_load(statement, now)
+        return found is not None and found.kind is ExtFOp
 
     def _is_scaled(self, access: Access) -> bool:
         """Whether only products of the operand with a scalar argument are used."""

@@ -9,8 +9,8 @@ from functools import reduce
 from typing import ClassVar
 
 import islpy as isl
-from xdsl.dialects.builtin import AffineMapAttr, i16
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import AffineMapAttr
+from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ...dialects import affine
@@ -50,12 +50,12 @@ class Pack(Transformation):
     subscripts: `1,0` transposes. `panels=0,8` cuts the second subscript into panels of 8: its
     quotient by 8 stands in its place, its remainder comes last. With `scaled=true` the buffer holds
     the products with the scalar argument that every use multiplies an element by; with
-    `widened=true` 16 bits for each byte, which every use must extend. `reads=S0.2`
-    copies for that read alone, the third that is printed of S0, and leaves all other uses as they
-    are. The copies are then just before the first part of the body with such a read; the values
-    must be there by then, and may be overwritten after their use (array expansion: a version of
-    them for each iteration, so that other steps need not wait for these reads). The buffer has no
-    subscripts that the loops around determine. `pack{loops=jt array=B}`:
+    `widened=true` 16 bits for each byte, and f32 for f16 and bf16, which every use must extend.
+    `reads=S0.2` copies for that read alone, the third that is printed of S0, and leaves all other
+    uses as they are. The copies are then just before the first part of the body with such a read;
+    the values must be there by then, and may be overwritten after their use (array expansion: a
+    version of them for each iteration, so that other steps need not wait for these reads). The
+    buffer has no subscripts that the loops around determine. `pack{loops=jt array=B}`:
 
         for jt:                       for jt:
           for k:                        for B0, B1: P[B0, B1] = B[B0, B1]
@@ -72,7 +72,7 @@ class Pack(Transformation):
     order: tuple[int, ...] = option("subscripts of the array, counted from 0", default=())
     panels: tuple[int, ...] = option("size of panels per subscript, 0 for none", default=())
     scaled: bool = option("pack products with a scalar argument", default=False)
-    widened: bool = option("extend bytes to 16 bits as they are packed", default=False)
+    widened: bool = option("extend bytes to 16 bits, f16 and bf16 to f32", default=False)
     reads: tuple[str, ...] = option(
         "reads to copy for, as S0.2 for the third of S0; else all uses", default=()
     )
@@ -214,7 +214,7 @@ class _Packing:
         self.extended = self._extended() if widened else {}
         self.buffer = Array(
             free_name(f"{array.name}_packed", {a.name for a in self.old.arrays}),
-            i16 if widened else array.element_type,
+            self._held() if widened else array.element_type,
             (None,) * (len(self.outer) + len(layout)),
             array.value,
             None,
@@ -251,9 +251,14 @@ class _Packing:
         ):
             raise MalformedTransformation(
                 f"{self.array.name} does not hold bytes that are all extended in one way to more "
-                f"than 16 bits inside {self.loop.name}: leave out widened=true"
+                f"than 16 bits, nor f16 or bf16 that are all extended, inside {self.loop.name}: "
+                "leave out widened=true"
             )
         return widened
+
+    def _held(self) -> Attribute:
+        """The type of the elements of a widened copy."""
+        return next(iter(self.extended.values())).held
 
     def program(self) -> tuple[Scop, Tree]:
         before, behind = self._parts()

@@ -72,8 +72,8 @@ def memory_of(value: object) -> Memory | None:
     dtype: object = getattr(value, "dtype", None)
     if memory is not None and isinstance(dtype, np.dtype) and dtype.kind == "V":
         # Of such a type, the interface tells the size alone; ml_dtypes has one of its own.
-        is_bfloat16 = dtype == BFLOAT16 or dtype.name == "bfloat16"
-        memory = memory._replace(dtype=BFLOAT16 if is_bfloat16 else dtype)
+        if dtype == BFLOAT16 or dtype.name == "bfloat16":
+            memory = memory._replace(dtype=BFLOAT16)
     if memory is not None and isinstance(value, np.ma.MaskedArray):
         return memory._replace(obstacle="is a masked array")
     return memory

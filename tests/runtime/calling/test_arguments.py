@@ -183,9 +183,14 @@ WRONG_ARRAYS: dict[str, tuple[Callable[[], object], type[KernelError], str]] = {
         "expected elements of type float32, got float64; convert the array",
     ),
     "a tensor of a type that NumPy lacks": (
+        lambda: torch.zeros(4, dtype=torch.float8_e4m3fn),
+        ArgumentTypeError,
+        "expected elements of type float32, got torch.float8_e4m3fn; convert the array",
+    ),
+    "a tensor of bfloat16": (
         lambda: torch.zeros(4, dtype=torch.bfloat16),
         ArgumentTypeError,
-        "expected elements of type float32, got torch.bfloat16; convert the array",
+        "expected elements of type float32, got bfloat16; convert the array",
     ),
     "a tensor with gaps": (
         lambda: torch.zeros(8)[::2],
