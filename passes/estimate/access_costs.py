@@ -10,7 +10,7 @@ from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, AccessKind
 from .program_statistics import ProgramStatistics, StatementStatistics, bytes_of
-from .scheduled_program import ScheduledProgram, innermost_loop
+from .scheduled_program import ScheduledProgram
 
 FEWEST_COLUMNS = 0.25
 """Gathers of neighbouring columns are loads of rows and a transposition from so many columns on, as
@@ -110,9 +110,10 @@ def _operations(
         for loop in around.loops
         for direction in [statement.direction(around.loops, loop)]
     ]
-    innermost = innermost_loop(around.loops)
-    if _registers(strides, around) > machine.vector_registers:
-        innermost = None  # All that the innermost loop uses again does not stay in registers.
+    kept: list[Loop] = []
+    # What is used again stays in registers, where they hold all of it.
+    if _registers(strides, around) <= machine.vector_registers:
+        kept = _loops_that_use_again(strides, around)
     for loop, count, stride in zip(around.loops, around.trips, strides, strict=True):
         if loop is around.vector:
             if stride not in (0, 1):
@@ -123,11 +124,23 @@ def _operations(
                 cost *= (
                     1 + (not access.array.is_local) * machine.vector_bits / 8 / machine.cache_line
                 )
-        elif stride == 0 and (loop is innermost or loop.unroll == 0):
+        elif stride == 0 and (loop.unroll == 0 or any(loop is each for each in kept)):
             cost /= max(1.0, count)
         elif stride == 0 and loop.unroll:
             cost /= min(loop.unroll, max(1.0, count))
     return cost
+
+
+def _loops_that_use_again(strides: Sequence[int], around: LoopsAround) -> list[Loop]:
+    """The innermost loops, as many as there are, in which an access stays where it is."""
+    kept: list[Loop] = []
+    for loop, stride in zip(reversed(around.loops), reversed(strides), strict=True):
+        if loop.unroll == 0:
+            continue
+        if stride or loop is around.vector:
+            break
+        kept.append(loop)
+    return kept
 
 
 def _registers(strides: Sequence[int], around: LoopsAround) -> int:
@@ -213,12 +226,37 @@ def _gather(
     register = max(LEAST_BLOCK_BITS, machine.vector_bits)
     block = min(lanes, register / (8 * bytes_of(access.array.element_type)))
     columns = min(block, _columns(program.statistics, access, statement, around))
-    if access.kind is AccessKind.WRITE and columns < block:
+    if access.kind is AccessKind.WRITE and (
+        columns < block or _is_read_between(program, access, statement, around)
+    ):
         return machine.stores_per_cycle * machine.scatter_cycles * lanes
     is_marked = around.vector is not None and around.vector.vector is not None
     if columns < max(2.0, FEWEST_COLUMNS * block) or not is_marked:
         return machine.loads_per_cycle * machine.gather_cycles * lanes
     return lanes / block * (block / columns + log2(block))
+
+
+def _is_read_between(
+    program: ScheduledProgram, write: Access, statement: StatementStatistics, around: LoopsAround
+) -> bool:
+    """Whether the array is read between stores to neighbouring columns, which then cannot wait.
+
+    What the iteration before has stored is in a register.
+    """
+    assert around.vector is not None
+    steps = {
+        statement.stride(write, direction, program.statistics)
+        for loop in around.loops
+        if loop.unroll is not None
+        and (direction := statement.direction(around.loops, loop)) is not None
+    }
+    before = {(*write.constants[:-1], write.constants[-1] - step) for step in steps if step}
+    return any(
+        read.array.name == write.array.name
+        and (read.coefficients != write.coefficients or read.constants not in before)
+        for name in around.vector.schedule
+        for read in program.statement(name).statement.reads
+    )
 
 
 def _columns(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from math import prod
 
 import islpy as isl
@@ -22,6 +22,7 @@ from ..polyhedral.counting import UncountableError, cardinality, fix_parameters
 from ..polyhedral.limited_iterators import limits
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Array, Scop, Statement
+from .exact_directions import exact_directions
 from .opaque_work import relative_work
 
 Slope = int | Fraction
@@ -29,6 +30,9 @@ Slope = int | Fraction
 
 _FAR = 2**20
 """A distance over which the slope of a quasi-affine function is measured: rounding vanishes."""
+
+LARGEST_MODULUS = 64
+"""Of loops over remainders that are recognised as such."""
 
 
 def bytes_of(element_type: Attribute) -> int:
@@ -204,6 +208,22 @@ class StatementStatistics:
                 point = point.set_coordinate_val(isl.dim_type.set, position, place)
         return function.eval(point).to_python()
 
+    def _modulus(self, loop: Loop) -> tuple[int, int] | None:
+        """The iterator and the modulus of a loop over remainders, whose slopes are all 0."""
+        if any(self.slopes(loop)):
+            return None
+        function, depth = loop.schedule[self.statement.name], len(self.statement.loops)
+        first = self._value(function, [0] * depth)
+        for position in range(depth):
+            values = (
+                self._value(function, [step * (position == d) for d in range(depth)])
+                for step in range(1, LARGEST_MODULUS + 1)
+            )
+            moving = list(takewhile(lambda value: value != first, values))
+            if moving:
+                return position, len(moving) + 1
+        return None
+
     def spans_inside(self, outer: Sequence[Loop]) -> tuple[float, ...]:
         """The spans that are left for the loops inside of `outer` (outermost first).
 
@@ -225,6 +245,11 @@ class StatementStatistics:
 
     def _narrow(self, spans: list[float], loop: Loop, lanes: int = 1) -> float:
         """Takes a loop's share from the spans; the result is the number of its iterations."""
+        if (found := self._modulus(loop)) is not None:
+            position, modulus = found
+            trips = min(spans[position], modulus)
+            spans[position] /= max(1.0, trips)
+            return max(1.0, trips)
         slopes = self.slopes(loop)
         gains = [abs(slope) * span for slope, span in zip(slopes, spans, strict=True)]
         if not gains or max(gains) <= 0:
@@ -275,6 +300,8 @@ class StatementStatistics:
 
     def _invert(self, loops: Sequence[Loop]) -> Mapping[int, tuple[Slope, ...]]:
         """The directions of all loops, by the identities of their schedules."""
+        if any(self._modulus(loop) for loop in loops):
+            return exact_directions(loops, self.statement, self.sizes)
         members = [
             loop for loop in loops if all(slope.denominator == 1 for slope in self.slopes(loop))
         ]

@@ -1,0 +1,127 @@
+"""Loads and stores: what stays in registers, remainders as loops, blocks of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from support.targets import NARROW, WIDE
+
+from loopwright.passes.estimate.in_core import InCoreTime
+from loopwright.passes.estimate.scheduled_program import ScheduledProgram
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.machine.target import Target
+from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.polyhedral.schedule_tree import leaves, loops_around
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.syntax.pipeline import parse_pipeline
+from loopwright.runtime.program import load
+
+SUM = """
+func.func @f(%n: index, %m: index, %C: memref<?xf32>, %A: memref<?x?x?xf32>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %m {
+      affine.for %k = 0 to TERMS {
+        %0 = affine.load %C[%i] : memref<?xf32>
+        %1 = affine.load %A[%j, %k, %i] : memref<?x?x?xf32>
+        %2 = arith.addf %0, %1 : f32
+        affine.store %2, %C[%i] : memref<?xf32>
+      }
+    }
+  }
+  return
+}
+"""
+TRANSPOSED = """
+func.func @f(%n: index, %A: memref<?xf32>, %W: memref<3xf32>, %C: memref<?xf32>) {
+  affine.for %y = 0 to %n {
+    affine.for %k = 0 to 3 {
+      %0 = affine.load %C[2 * %y + %k] : memref<?xf32>
+      %1 = affine.load %A[%y] : memref<?xf32>
+      %2 = affine.load %W[%k] : memref<3xf32>
+      %3 = arith.mulf %1, %2 : f32
+      %4 = arith.addf %0, %3 : f32
+      affine.store %4, %C[2 * %y + %k] : memref<?xf32>
+    }
+  }
+  return
+}
+"""
+SWEEP = """
+func.func @f(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
+  affine.for %i = 0 to %n {
+    affine.for %t = 0 to 9 {
+      affine.for %j = 1 to %m {
+        %0 = affine.load %A[FROM] : memref<?x?xf64>
+        %1 = affine.load %B[%i, %j] : memref<?x?xf64>
+        %2 = arith.mulf %0, %1 : f64
+        affine.store %2, %A[%i, %j] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+def accesses(text: str, sizes: Mapping[str, int], steps: str, target: Target) -> float:
+    """Cycles of the load and store ports per instance of the only statement."""
+    scop = load(text)["f"].scop
+    schedule = Schedule.original(scop, target).apply_all(parse_pipeline(steps))
+    program = ScheduledProgram(schedule, SchedulingContext(infer_extents(scop, sizes), 1))
+    ((leaf, loops),) = leaves(schedule.tree, ())
+    found = InCoreTime(program).cycles(leaf, loops)
+    assert found is not None
+    return found.accesses / found.lanes
+
+
+@pytest.mark.parametrize("target", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_sums_stay_in_registers_over_all_inner_loops(target: Target) -> None:
+    """Where the innermost one is short as where it is long."""
+    steps = "tile{loops=i sizes=32},interchange{loops=it,j,k,i},unroll{loops=i}"
+    steps += ",vectorize{loops=i width=8}"
+    few, many = (
+        accesses(SUM.replace("TERMS", str(terms)), {"n": 640, "m": 1600 // terms}, steps, target)
+        for terms in (5, 320)
+    )
+    assert few == pytest.approx(many, rel=0.02)
+
+
+def test_a_loop_over_remainders_and_the_quotients_in_others() -> None:
+    scop = load(TRANSPOSED)["f"].scop
+    steps = "tile{loops=k sizes=2},skew{loops=kt,k factors=-2},skew{loops=y,kt factors=1}"
+    order = ",interchange{loops=k,kt,y}"
+    schedule = Schedule.original(scop, WIDE).apply_all(parse_pipeline(steps + order))
+    statistics = SchedulingContext(infer_extents(scop, {"n": 500}), 1).statistics(scop)
+    statement = statistics.statements["S0"]
+    loops = loops_around(schedule.tree, "S0")
+    assert [loop.name for loop in loops] == ["k", "kt", "y"]
+    assert [statement.direction(loops, loop) for loop in loops] == [(0, 1), (0, 2), (1, -2)]
+    assert statement.trips(loops)[0] == 2
+    reads = {access.array.name: access for access in statement.statement.reads}
+    strides = [
+        [
+            statement.stride(reads[name], statement.direction(loops, loop) or (), statistics)
+            for loop in loops
+        ]
+        for name in "CAW"
+    ]
+    assert strides == [[1, 2, 0], [0, 0, 1], [1, 2, -2]]
+
+
+@pytest.mark.parametrize(
+    ("read", "is_block"),
+    [("%i, %j - 1", True), ("%i, %j", False), ("%i, %j + 1", False)],
+)
+def test_columns_are_stored_as_a_block_where_no_load_is_in_between(
+    read: str, is_block: bool
+) -> None:
+    steps = "vectorize{loops=i width=8},unroll{loops=j factor=8}"
+    text = SWEEP.replace("FROM", read)
+    apart = text.replace("%B: memref<?x?xf64>)", "%B: memref<?x?xf64>, %C: memref<?x?xf64>)")
+    apart = apart.replace("store %2, %A", "store %2, %C")
+    in_place, elsewhere = (
+        accesses(each, {"n": 64, "m": 63}, steps, WIDE) for each in (text, apart)
+    )
+    assert (in_place < WIDE.scatter_cycles) == is_block
+    assert elsewhere < WIDE.scatter_cycles
