@@ -109,7 +109,11 @@ class VectorLoops:
         return operations, most
 
     def is_in_step(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
-        """Whether all statements of a vector loop run in the same iterations, without guards."""
+        """Whether all statements of a vector loop run in the same iterations, without guards.
+
+        Of a marked one, wherever the loops around have them run at all: a condition that is the
+        same in all lanes keeps none from being a vector.
+        """
         if len(loop.schedule) == 1:
             return True
         # Loops that are unrolled are copies, made for each statement: their schedule stays.
@@ -118,7 +122,11 @@ class VectorLoops:
         if found is None:
             around = loops[: place_of(loop, loops) + 1]
             first, *others = (self._iterations(name, around) for name in loop.schedule)
-            found = self._in_step[key] = all(first.is_equal(other) for other in others)
+            if loop.vector is not None:
+                found = all(_is_in_step_where_both_run(first, other) for other in others)
+            else:
+                found = all(first.is_equal(other) for other in others)
+            self._in_step[key] = found
         return found
 
     def has_conditions_inside(
@@ -189,3 +197,11 @@ class VectorLoops:
         """The values that the loops around a statement take together."""
         values = outer_values(loops, self._program.statement(name).statement).range()
         return fix_parameters(values, self._program.context.sizes)
+
+
+def _is_in_step_where_both_run(one: isl.Set, other: isl.Set) -> bool:
+    """Whether two sets of values of loops are equal at those values of the outer that both have."""
+    last = one.dim(isl.dim_type.set) - 1
+    rows = [each.project_out(isl.dim_type.set, last, 1) for each in (one, other)]
+    both = rows[0].intersect(rows[1]).insert_dims(isl.dim_type.set, last, 1)
+    return one.intersect(both).is_equal(other.intersect(both))
