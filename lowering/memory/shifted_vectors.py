@@ -31,6 +31,7 @@ from ..loops.alias_analysis import Numbering, Place, PlacedAccess
 from ..loops.ir_builder import IRBuilder
 from ..loops.operations import operations
 from ..loops.place_access import load, stored_value
+from ..nest.index_bounds import is_never_negative
 from ..nest.index_expression import Comparison, Connective, Index
 from .carried_values import carrying, replace_loop
 
@@ -46,7 +47,7 @@ SHORTEST = 4
 
 @dataclass(frozen=True)
 class _Access:
-    """A load or store of a row: where in the body it is, and its first element from the variable."""
+    """A load or store of a row: its place in the body, and its first element from the variable."""
 
     position: int
     offset: int
@@ -111,7 +112,12 @@ def _carry_in(loop: affine.ForOp, entry: Block, numbering: Numbering, target: Ta
     enough = SHORTEST * loop.step.value.data
     if len(lowers) != 1 or any(each.is_constant and each.constant < enough for each in lengths):
         return
-    runs = [Comparison(">=", each - 1) for each in lengths if not numbering.is_positive(each)]
+    ranges = numbering.ranges(loop)
+    runs = [
+        Comparison(">=", each - 1)
+        for each in lengths
+        if not numbering.is_positive(each) and not is_never_negative(each - 1, ranges)
+    ]
     windows = list(_affordable(_windows(loop, numbering, target), target))
     if not windows or (runs and loop.results):
         return

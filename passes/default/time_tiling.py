@@ -54,6 +54,8 @@ def time_tiling(schedule: Schedule, nest: Tree, context: SchedulingContext) -> S
 
     for t: for i: for j: S0; S1   ->   for tt + it: parallel it: for t: for i: vector j: S0
                                                                               vector j: S1
+
+    Or S0 and S1 in one vector loop (`staggered_statements.py`).
     """
     band = time_band(schedule, nest, context)
     if band is None:
@@ -95,8 +97,9 @@ def _staggered(
     if not tiled:
         return None
     result = attempt(tiled, UnrollAndJam((f"{name}.{band[1].name}",), JAM)) or tiled
+    members = result.loop(f"{name}.{band[0].name}").schedule
     for loop in loops(result.tree):
-        if loop.name == inner and set(statements(loop)) <= set(tiled.loop(f"{name}.{band[0].name}").schedule):
+        if loop.name == inner and members.keys() >= set(statements(loop)):
             vector = attempt(result, Vectorize((f"{statements(loop)[0]}.{inner}",), width))
             if vector is None:
                 return None
@@ -228,8 +231,9 @@ def _time(
     held = _bytes(schedule, statistics, band, extents)
     # What a tile leaves has been written, as a rule.
     traffic = 2 * held / points * far
-    if held > target.capacity(2):
-        one_sweep = _bytes(schedule, statistics, band, (1, *extents[1:]))
+    one_sweep = _bytes(schedule, statistics, band, (1, *extents[1:]))
+    # The next sweep goes over almost the same rows.
+    if one_sweep > target.capacity(2):
         traffic += 2 * one_sweep * extents[0] / points * near
     if held * threads > target.capacity(3):
         traffic *= 2
