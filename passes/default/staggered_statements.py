@@ -25,8 +25,8 @@ from ..transformations.distribute import Distribute
 from ..transformations.shift import Shift
 from ..transformations.split import Split
 
-LONGEST = 4
-"""Vectors by which the last statement may be behind the first one."""
+LONGEST = 1
+"""Vectors by which the last statement may be behind the first one: registers are few."""
 
 LONG = 32
 """Vectors of a row: what runs before and after the common loop must not count."""
@@ -57,7 +57,7 @@ def staggered_statements(
     try:
         if others:
             schedule = schedule.apply(Distribute((loop,), others))
-        for name, vectors in zip(rows, behind, strict=True):
+        for name, vectors in reversed(list(zip(rows, behind, strict=True))):
             if vectors:
                 schedule = schedule.apply(Shift((loop,), vectors * (width - 1), (name,)))
         return _common_part(schedule, rows, band[-1].name)
