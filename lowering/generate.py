@@ -25,6 +25,7 @@ from .loops.narrow_arithmetic import narrow_arithmetic
 from .loops.storage import Storage, place_local_arrays, possible_homes
 from .memory.mask_hoisting import hoist_masks
 from .memory.scalar_replacement import replace_scalars
+from .memory.shifted_vectors import carry_shifted_vectors
 from .memory.software_prefetching import prefetch_and_bypass
 from .memory.store_to_load_forwarding import remove_redundant_accesses
 from .nest.ast_to_nest import ast_to_nest
@@ -135,6 +136,7 @@ def _generate(
         remove_redundant_accesses(function)
         if history is not None:
             history.note()
+        carry_shifted_vectors(function, schedule.target)
         prefetch_and_bypass(function, schedule.target)
         narrow_arithmetic(function)
     drop_needless_marks(function)

@@ -13,7 +13,6 @@ in the loop touches these elements. LLVM finds that out only for arrays that are
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 
 from xdsl.dialects import func
 from xdsl.ir import Block, Operation, SSAValue
@@ -24,7 +23,8 @@ from ..loops.ir_builder import IRBuilder
 from ..loops.operations import operations
 from ..loops.place_access import load, store, stored_value
 from ..nest.index_bounds import is_never_negative
-from ..nest.index_expression import Comparison, Connective, decide
+from ..nest.index_expression import Comparison, Connective
+from .carried_values import carrying, replace_loop
 from .predictive_commoning import Forward, forwards
 
 
@@ -53,30 +53,17 @@ def _promote(loop: affine.ForOp, entry: Block, numbering: Numbering) -> None:
     forwarded = () if deeper else forwards(loop, accesses.values(), numbering)
     if not groups and not forwarded:
         return
-    # Numbers values that nothing else has named so far.
     lowers = numbering.results(loop.lowerBoundMap, loop.lowerBoundOperands)
     uppers = numbering.results(loop.upperBoundMap, loop.upperBoundOperands)
-    builder = IRBuilder(entry)
-    builder.values = dict(enumerate(numbering.values))
-    builder.count = len(numbering.values)
-    builder.block = Block()
     lengths = (upper - lower for upper in uppers for lower in lowers)
     ranges = numbering.ranges(loop)
     unknown = (each - 1 for each in lengths if not is_never_negative(each - 1, ranges))
     runs = Connective("all", tuple(Comparison(">=", each) for each in unknown))
-    place = partial(_carry, builder, loop, groups, forwarded)
-    parent = loop.parent
-    assert parent is not None
-    following = loop.next_op
-    assert following is not None
-    loop.detach()
-    if decide(runs):
-        place()
-    else:
-        builder.branch(runs, place, None)
-    for operation in list(builder.block.ops):
-        operation.detach()
-        parent.insert_op_before(operation, following)
+
+    def place(builder: IRBuilder) -> None:
+        _carry(builder, loop, groups, forwarded)
+
+    replace_loop(loop, entry, numbering, runs, place)
     if not deeper:
         _merge_loads(block, numbering)
 
@@ -139,25 +126,11 @@ def _carry(
         else:
             now[place] = stored_value(operation)
         _erase(operation)
-    end = block.last_op
-    assert isinstance(end, affine.YieldOp)
-    _erase(end)
     values = [now[place] for place in stored]
     values += [stored_value(forward.store) for forward in forwarded]
-    block.add_op(affine.YieldOp.get(*values))
-    carrying = affine.ForOp.from_region(
-        loop.lowerBoundOperands,
-        loop.upperBoundOperands,
-        initial,
-        [value.type for value in initial],
-        loop.lowerBoundMap,
-        loop.upperBoundMap,
-        loop.detach_region(loop.body),
-        loop.step,
-    )
-    carrying.attributes |= loop.attributes
-    builder.emit(carrying)
-    for place, value in zip(stored, carrying.results, strict=False):
+    result = carrying(loop, initial, values)
+    builder.emit(result)
+    for place, value in zip(stored, result.results, strict=False):
         store(builder, place, value)
     loop.erase()
 

@@ -16,7 +16,7 @@ from math import prod
 from ..estimate.footprints import footprint
 from ..estimate.program_statistics import ProgramStatistics
 from ..estimate.scheduling_context import SchedulingContext
-from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, statements
+from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, loops, statements
 from ..polyhedral.schedule_tree import Sequence as Parts
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
@@ -27,6 +27,7 @@ from ..transformations.unroll import Unroll
 from ..transformations.unroll_and_jam import UnrollAndJam
 from ..transformations.vectorize import Vectorize
 from ..transformations.wavefront import Wavefront
+from .staggered_statements import staggered_statements
 from .steps import attempt
 
 SWEEPS = (2, 4, 8, 16, 32, 64)
@@ -53,14 +54,57 @@ def time_tiling(schedule: Schedule, nest: Tree, context: SchedulingContext) -> S
 
     for t: for i: for j: S0; S1   ->   for tt + it: parallel it: for t: for i: vector j: S0
                                                                               vector j: S1
+
+    Or S0 and S1 in one vector loop (`staggered_statements.py`).
     """
     band = time_band(schedule, nest, context)
     if band is None:
         return None
     statistics = context.statistics(schedule.scop)
-    sizes = _sizes(schedule, statistics, band, context.threads)
-    tiled = None if sizes is None else wavefronts(schedule, band, sizes, context.threads)
-    return tiled and _vectorised(tiled, statements(nest), band)
+    return _staggered(schedule, band, statistics, context.threads) or _distributed(
+        schedule, band, statistics, context.threads
+    )
+
+
+def _distributed(
+    schedule: Schedule, band: Sequence[Loop], statistics: ProgramStatistics, threads: int
+) -> Schedule | None:
+    """Tiles in which every statement has vector loops of its own."""
+    sizes = _sizes(schedule, statistics, band, threads, len(band))
+    tiled = None if sizes is None else wavefronts(schedule, band, sizes, threads)
+    return tiled and _vectorised(tiled, list(band[0].schedule), band)
+
+
+def _staggered(
+    schedule: Schedule, band: Sequence[Loop], statistics: ProgramStatistics, threads: int
+) -> Schedule | None:
+    """Tiles of whole rows, with the statements of a step in one vector loop.
+
+    Only where vectors are as long as cache lines: with shorter ones, few loads of neighbours cross
+    the border of a line, and registers are few.
+    """
+    target = schedule.target
+    name, inner = next(iter(band[0].schedule)), band[-1].name
+    if target.vector_bits // 8 < target.cache_line or len(band) < 3:
+        return None
+    sizes = _sizes(schedule, statistics, band, threads, len(band) - 1)
+    width = Vectorize((f"{name}.{inner}",)).resolve(schedule).width
+    assert width is not None, "it is resolved"
+    if sizes is None or min(sizes) < 2:
+        return None
+    staggered = staggered_statements(schedule, band, statistics, width)
+    tiled = staggered and wavefronts(staggered, band, sizes, threads)
+    if not tiled:
+        return None
+    result = attempt(tiled, UnrollAndJam((f"{name}.{band[1].name}",), JAM)) or tiled
+    members = result.loop(f"{name}.{band[0].name}").schedule
+    for loop in loops(result.tree):
+        if loop.name == inner and members.keys() >= set(statements(loop)):
+            vector = attempt(result, Vectorize((f"{statements(loop)[0]}.{inner}",), width))
+            if vector is None:
+                return None
+            result = vector
+    return result
 
 
 def wavefronts(
@@ -131,9 +175,16 @@ class _Cost:
 
 
 def _sizes(
-    schedule: Schedule, statistics: ProgramStatistics, band: tuple[Loop, ...], threads: int
+    schedule: Schedule,
+    statistics: ProgramStatistics,
+    band: Sequence[Loop],
+    threads: int,
+    most: int,
 ) -> tuple[int, ...] | None:
-    """The best tile sizes, for the time loop and some of the others; None if none would pay."""
+    """The best tile sizes, for the time loop and some of the others; None if none would pay.
+
+    `most` loops are in tiles.
+    """
     trips = [
         max(statistics.statements[name].trips(band)[position] for name in band[0].schedule)
         for position in range(len(band))
@@ -144,7 +195,7 @@ def _sizes(
         return None
     costs = [
         _Cost(len(sizes), sizes, _time(schedule, statistics, band, whole, sizes, threads))
-        for sizes in _candidates(whole)
+        for sizes in _candidates(whole, most)
     ]
     if not costs:
         return None
@@ -153,9 +204,9 @@ def _sizes(
     return best.sizes
 
 
-def _candidates(whole: Sequence[int]) -> Iterator[tuple[int, ...]]:
+def _candidates(whole: Sequence[int], most: int) -> Iterator[tuple[int, ...]]:
     """Tile sizes for the time loop and one or more of the others, outermost first."""
-    for depth in range(2, len(whole) + 1):
+    for depth in range(2, most + 1):
         choices = [SWEEPS, *((ROWS,) * (len(whole) - 2)), POINTS][:depth]
         if depth == len(whole):
             choices[-1] = POINTS
@@ -167,7 +218,7 @@ def _candidates(whole: Sequence[int]) -> Iterator[tuple[int, ...]]:
 def _time(
     schedule: Schedule,
     statistics: ProgramStatistics,
-    band: tuple[Loop, ...],
+    band: Sequence[Loop],
     whole: tuple[int, ...],
     sizes: tuple[int, ...],
     threads: int,
@@ -180,8 +231,9 @@ def _time(
     held = _bytes(schedule, statistics, band, extents)
     # What a tile leaves has been written, as a rule.
     traffic = 2 * held / points * far
-    if held > target.capacity(2):
-        one_sweep = _bytes(schedule, statistics, band, (1, *extents[1:]))
+    one_sweep = _bytes(schedule, statistics, band, (1, *extents[1:]))
+    # The next sweep goes over almost the same rows.
+    if one_sweep > target.capacity(2):
         traffic += 2 * one_sweep * extents[0] / points * near
     if held * threads > target.capacity(3):
         traffic *= 2

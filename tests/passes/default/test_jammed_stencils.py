@@ -6,14 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support.targets import WIDE
+from support.targets import NARROW, WIDE
 
 import loopwright
 from loopwright.lowering.generate import generate
 from loopwright.lowering.validation.validate import Validator
 from loopwright.passes.default.time_tiling import time_tiling
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.polyhedral.schedule_tree import loops
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.transformations.affine_schedule import AffineSchedule
 from loopwright.runtime.program import Function
@@ -141,9 +143,11 @@ PROGRAMS = (
 )
 
 
-def jammed(program: Sweeps, n: int, threads: int) -> tuple[Function, Schedule]:
+def jammed(
+    program: Sweeps, n: int, threads: int, target: Target = WIDE
+) -> tuple[Function, Schedule]:
     function = loopwright.load(program.text)["f"]
-    scheduled = Schedule.original(function.scop, WIDE).apply(AffineSchedule())
+    scheduled = Schedule.original(function.scop, target).apply(AffineSchedule())
     extents = infer_extents(function.scop, {"steps": 100, "n": n})
     schedule = time_tiling(scheduled, scheduled.tree, SchedulingContext(extents, threads))
     assert schedule is not None
@@ -169,8 +173,55 @@ def test_rows_run_side_by_side(make: Callable[[], Sweeps], large: int, small: in
         np.testing.assert_array_equal(array, wanted)
 
 
-def test_translation_validation_accepts_it() -> None:
-    _, schedule = jammed(nine_points(), 1500, 2)
+@pytest.mark.parametrize("make", [nine_points, variable_coefficients])
+def test_translation_validation_accepts_it(make: Callable[[], Sweeps]) -> None:
+    _, schedule = jammed(make(), 1500, 2)
     validator = Validator(schedule)
     generate(schedule, {"steps": 19, "n": 61}, inspect=validator)
     assert str(validator.verdict) == "proved"
+
+
+STAGGERED = [nine_points, variable_coefficients, life]
+
+
+@pytest.mark.parametrize("make", STAGGERED)
+def test_statements_of_long_rows_share_a_vector_loop(make: Callable[[], Sweeps]) -> None:
+    program = make()
+    _, schedule = jammed(program, 6000, 1)
+    shared = [loop for loop in loops(schedule.tree) if loop.vector and len(loop.schedule) == 2]
+    assert len(shared) == 1, "between one where the first alone runs, and one for the last alone"
+    width = shared[0].vector
+    values = [str(aff.get_constant_val()) for aff in shared[0].schedule.values()]
+    assert values == ["0", str(width)], "a whole vector behind"
+
+
+def test_three_statements_have_loops_of_their_own() -> None:
+    assert "shift" not in str(jammed(wave_with_two_old_steps(), 6000, 1)[1])
+
+
+@pytest.mark.parametrize("make", STAGGERED)
+def test_statements_of_short_rows_or_vectors_have_loops_of_their_own(
+    make: Callable[[], Sweeps],
+) -> None:
+    program = make()
+    lanes = WIDE.vector_bits // {"f64": 64, "f32": 32, "i8": 8}[program.kind]
+    function = loopwright.load(program.text)["f"]
+    scheduled = Schedule.original(function.scop, WIDE).apply(AffineSchedule())
+    extents = infer_extents(function.scop, {"steps": 100, "n": 31 * lanes})
+    schedule = time_tiling(scheduled, scheduled.tree, SchedulingContext(extents, 1))
+    assert schedule is None or "shift" not in str(schedule)
+    assert "shift" not in str(jammed(program, 6000, 1, NARROW)[1])
+
+
+def test_rows_of_every_length_are_finished() -> None:
+    """From rows that end in the first vector to some that fill several, bit-equal."""
+    program = nine_points()
+    function, schedule = jammed(program, 1500, 1)
+    kernel = function.compile(schedule)
+    for n in (3, 5, 9, 10, 11, 17, 18, 26, 27, 42, 50):
+        arrays = [np.random.default_rng(k).random((n, n)) for k in range(2)]
+        expected = [array.copy() for array in arrays]
+        kernel(5, n, *arrays)
+        function.compile(None)(5, n, *expected)
+        for array, wanted in zip(arrays, expected, strict=True):
+            np.testing.assert_array_equal(array, wanted)

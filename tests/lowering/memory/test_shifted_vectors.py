@@ -1,0 +1,124 @@
+"""Neighbours along a row come from vectors of earlier iterations, and results do not change."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from support.targets import NARROW, WIDE
+
+import loopwright
+from loopwright.lowering.generate import generate
+from loopwright.passes.machine.target import Target
+from loopwright.passes.schedules.errors import TransformationError
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.runtime.program import Function
+
+Statement = tuple[str, int, list[tuple[str, int]]]
+"""The array and the offset that it stores a sum to, and those of its terms."""
+
+PROGRAM = """
+func.func @f(%n: index, %A: memref<?xf64>, %B: memref<?xf64>) {
+  LOOPS
+  return
+}
+"""
+LOOP = """
+  affine.for %i = 2 to affine_map<()[s0] -> (s0 - 2)>()[%n] {
+    BODY
+  }
+"""
+
+
+def rows(*loops: list[Statement]) -> Function:
+    """Loops over rows, with statements in each."""
+    bodies = [LOOP.replace("BODY", body(statements)) for statements in loops]
+    return loopwright.load(PROGRAM.replace("LOOPS", "".join(bodies)))["f"]
+
+
+def body(statements: list[Statement]) -> str:
+    lines: list[str] = []
+    for number, (target, offset, sources) in enumerate(statements):
+        name = f"s{number}x"
+        for k, (array, shift) in enumerate(sources):
+            lines.append(f"%{name}{k} = affine.load %{array}[%i + {shift}] : memref<?xf64>")
+        value = f"%{name}0"
+        for k in range(1, len(sources)):
+            lines.append(f"%{name}t{k} = arith.addf {value}, %{name}{k} : f64")
+            value = f"%{name}t{k}"
+        lines.append(f"affine.store {value}, %{target}[%i + {offset}] : memref<?xf64>")
+    return "\n    ".join(lines).replace("+ -", "- ")
+
+
+def loop_ir(schedule: Schedule, n: int = 133) -> str:
+    return str(generate(schedule, {"n": n, "A_dim0": n, "B_dim0": n}))
+
+
+def check(function: Function, schedule: Schedule, n: int) -> None:
+    arrays = [np.random.default_rng(k).random(n) for k in range(2)]
+    expected = [array.copy() for array in arrays]
+    function.compile(None)(n, *expected)
+    function.compile(schedule)(n, *arrays)
+    for array, wanted in zip(arrays, expected, strict=True):
+        np.testing.assert_array_equal(array, wanted)
+
+
+THREE = ("B", 0, [("A", -1), ("A", 0), ("A", 1)])
+
+
+def test_one_vector_of_a_row_is_loaded_per_iteration() -> None:
+    function = rows([THREE])
+    schedule = function.schedule("vectorize{loops=i width=8}", WIDE)
+    loop = loop_ir(schedule).split("affine.for")[1].split("affine.yield")[0]
+    assert loop.count("vector_load") == 1
+    assert loop.count("vector.shuffle") == 2
+    for n in (36, 37, 44, 133):
+        check(function, schedule, n)
+
+
+def test_short_vectors_are_loaded_where_they_begin() -> None:
+    schedule = rows([THREE]).schedule("vectorize{loops=i width=4}", NARROW)
+    assert "vector.shuffle" not in loop_ir(schedule)
+
+
+@pytest.mark.parametrize("target", [WIDE, NARROW])
+@pytest.mark.parametrize("behind", [1, 2])
+def test_what_another_statement_has_stored_before_stays_in_registers(
+    target: Target, behind: int
+) -> None:
+    function = rows([THREE], [("A", 0, [("B", -1), ("B", 0), ("B", 1)])])
+    width = target.vector_bits // 64
+    schedule = function.schedule(
+        f"shift{{loops=S1.i offset={behind * width}}},fuse{{loops=S0.i,S1.i}},"
+        f"split{{loops=S0.i at={behind * width + 2}}},split{{loops=S1.i at=n-2}},"
+        f"vectorize{{loops=S1.i width={width}}}",
+        target,
+    )
+    loop = loop_ir(schedule).split("iter_args")[1].split("affine.yield")[0]
+    assert loop.count("load %B") == (0 if behind == 1 else 1), "two vectors are carried at most"
+    for n in (60, 61, 67, 133):
+        check(function, schedule, n)
+
+
+def test_stores_between_are_seen() -> None:
+    """Of many programs, whatever they store, results are those of the loops as written."""
+    chance = random.Random(1)
+    shuffled = 0
+    for _ in range(60):
+        statements: list[Statement] = [
+            (
+                chance.choice("AB"),
+                chance.choice((-2, -1, 0, 0, 1)),
+                [(chance.choice("AB"), chance.randint(-2, 2)) for _ in range(3)],
+            )
+            for _ in range(chance.randint(1, 3))
+        ]
+        function = rows(statements)
+        try:
+            schedule = function.schedule("vectorize{loops=i width=8}", WIDE)
+        except TransformationError:
+            continue
+        shuffled += "vector.shuffle" in loop_ir(schedule)
+        check(function, schedule, chance.choice((40, 53, 91)))
+    assert shuffled > 5
