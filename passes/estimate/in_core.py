@@ -248,7 +248,7 @@ class InCoreTime:
         if innermost is None:
             return 0.0
         if innermost is vector:
-            return self._unrolled_latency(statement, loops, vector)
+            return self._unrolled_latency(statement, loops, innermost)
         is_sum = statement.rewrites(loops, innermost)
         waits = (
             float(self._program.machine.latencies["additions"])
