@@ -34,15 +34,19 @@ from loopwright.runtime.verifying.verify import verify
 TOOLS = ("mlir-opt", *(f"mlir-opt-{version}" for version in range(25, 17, -1)))
 
 PASSES = {
-    "tile": "--affine-loop-tile=tile-size=4",
-    "unroll": "--affine-loop-unroll=unroll-factor=4",
-    "unroll-jam": "--affine-loop-unroll-jam=unroll-jam-factor=4",
-    "fusion": "--affine-loop-fusion",
-    "scalrep": "--affine-scalrep",
-    "licm": "--affine-loop-invariant-code-motion",
-    "normalize": "--affine-loop-normalize",
-    "parallelize": "--affine-parallelize",
+    "tile": "affine-loop-tile{tile-size=4}",
+    "unroll": "affine-loop-unroll{unroll-factor=4}",
+    "unroll-jam": "affine-loop-unroll-jam{unroll-jam-factor=4}",
+    "fusion": "affine-loop-fusion",
+    "scalrep": "affine-scalrep",
+    "licm": "affine-loop-invariant-code-motion",
+    "normalize": "affine-loop-normalize",
+    "parallelize": "affine-parallelize",
 }
+
+
+class RefusedError(Exception):
+    """What mlir-opt says where it does not run a pass on a program."""
 
 
 def main() -> None:
@@ -58,18 +62,25 @@ def main() -> None:
     names = arguments.kernels or [n for n in catalogue() if n.startswith("polybench/")]
     entries = [catalogue()[f"polybench/{name.removeprefix('polybench/')}"] for name in names]
     totals: dict[Relation, int] = dict.fromkeys(Relation, 0)
+    refused = 0
     for title in arguments.passes.split(","):
         for sizes in ("symbolic", "MINI"):
             found: defaultdict[Relation, list[str]] = defaultdict(list)
             start = time.perf_counter()
             for entry in entries:
-                answer = check(entry, title, sizes, arguments.mlir_opt, arguments.write)
+                try:
+                    answer = check(entry, title, sizes, arguments.mlir_opt, arguments.write)
+                except RefusedError as error:
+                    refused += 1
+                    print(f"{entry.name} {title} {sizes}: refused: {error}", flush=True)
+                    continue
                 if answer is not None:
                     found[answer].append(entry.name.removeprefix("polybench/"))
             for relation, kernels in found.items():
                 totals[relation] += len(kernels)
             print(row(title, sizes, found, time.perf_counter() - start), flush=True)
-    print(", ".join(f"{count} {relation.value}" for relation, count in totals.items()))
+    counts = [f"{count} {relation.value}" for relation, count in totals.items()]
+    print(", ".join([*counts, f"{refused} refused by mlir-opt"]))
 
 
 def row(title: str, sizes: str, found: dict[Relation, list[str]], seconds: float) -> str:
@@ -86,13 +97,17 @@ def row(title: str, sizes: str, found: dict[Relation, list[str]], seconds: float
 def check(
     entry: KernelEntry, title: str, sizes: str, tool: str, directory: Path | None
 ) -> Relation | None:
-    """How the output of a pass is related to a kernel; None where the pass changes nothing."""
+    """How the output of a pass is related to a kernel; None where the pass changes nothing.
+
+    Raises RefusedError where mlir-opt does not run it.
+    """
     function = loopwright.load(entry.text)[entry.function]
     if sizes != "symbolic":
         function = with_sizes(function, entry.parameter_values(sizes))
     text = text_of(function.function)
-    before, after = (run(tool, each, text) for each in ("--verify-each", PASSES[title]))
-    if after is None or after == before:
+    pipeline = f"--pass-pipeline=builtin.module(func.func({PASSES[title]}))"
+    before, after = (run(tool, each, text) for each in ("--verify-each", pipeline))
+    if after == before:
         return None
     if directory is not None:
         suffix = "" if sizes == "symbolic" else ".static"
@@ -116,10 +131,12 @@ def text_of(function: func.FuncOp) -> str:
     return str(ModuleOp([function.clone()])) + "\n"
 
 
-def run(tool: str, option: str, text: str) -> str | None:
-    """What mlir-opt prints; None where it refuses the program."""
+def run(tool: str, option: str, text: str) -> str:
+    """What mlir-opt prints; raises RefusedError."""
     done = subprocess.run([tool, option], input=text, capture_output=True, text=True, check=False)
-    return done.stdout if done.returncode == 0 else None
+    if done.returncode != 0:
+        raise RefusedError(done.stderr.strip().partition("\n")[0] or f"ends with {done.returncode}")
+    return done.stdout
 
 
 if __name__ == "__main__":

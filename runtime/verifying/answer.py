@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ...passes.polyhedral.equivalence.witness import Witness
+from ...support.markup import block, notebook
 
 
 class Relation(Enum):
@@ -42,6 +43,10 @@ class Answer:
     def is_equal(self) -> bool:
         """Whether the programs are proved to be equal."""
         return self.relation is Relation.EQUAL
+
+    def _repr_html_(self) -> str:
+        """The same text, for notebooks."""
+        return notebook("Comparison of two programs", block(str(self)))
 
     def __str__(self) -> str:
         head = self.relation.value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from html import escape
 from html.parser import HTMLParser
 
 import pytest
@@ -10,6 +12,7 @@ import loopwright
 from loopwright import f64
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.search.result import PathStep, Result
+from loopwright.session.records import Description, Size
 from loopwright.support.markup import MOST_ROWS, Markup, block, element, notebook, table
 
 
@@ -63,6 +66,36 @@ def test_a_result_shows_its_path() -> None:
     text = result._repr_html_()  # pyright: ignore[reportPrivateUsage]
     assert "3.00 times as fast" in text and "&lt;b&gt;" in text
     assert "b" not in Tags(text).seen
+
+
+def test_answers_of_sessions_show_their_fields() -> None:
+    with contextlib.closing(loopwright.Session()) as session:
+        session.load("polybench/jacobi-2d", size="MINI", threads=2)
+        refused = session.legal("jacobi_2d", "fuse{loops=S0.i,S1.i}")
+        text = refused._repr_html_()  # pyright: ignore[reportPrivateUsage]
+        tags = Tags(text)
+        assert "Legality answer" in text and refused.problem is not None
+        assert escape(refused.problem.message) in text
+        assert all(repair.steps in text for repair in refused.repairs)
+        assert tags.seen.count("table") > 3
+        found = session.dependences("jacobi_2d")
+        text = found._repr_html_()  # pyright: ignore[reportPrivateUsage]
+        assert Tags(text).seen.count("tr") == 2 + len(found.dependences) + 1
+
+
+def test_long_records_are_cut() -> None:
+    sizes = tuple(Size(f"n{number}", number) for number in range(1000))
+    described = Description("f", (), sizes, (), ("<b>",) * 1000, ())
+    text = described._repr_html_()  # pyright: ignore[reportPrivateUsage]
+    assert "b" not in Tags(text).seen
+    assert len(text) < 10_000
+    assert text.count(f"... {1000 - MOST_ROWS} more") == 2
+
+
+def test_a_comparison_of_programs_shows_its_witness() -> None:
+    first = loopwright.load("polybench/atax")["atax"]
+    text = loopwright.verify(first, first)._repr_html_()  # pyright: ignore[reportPrivateUsage]
+    assert "pre" in Tags(text).seen and "equal" in text
 
 
 @pytest.mark.parametrize(

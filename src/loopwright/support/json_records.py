@@ -24,6 +24,9 @@ from typing import (
     get_type_hints,
 )
 
+from .markup import notebook
+from .record_tables import record_table, words
+
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 _SCALARS: Mapping[object, str] = {
@@ -42,6 +45,10 @@ class Record:
     def to_json(self) -> dict[str, Any]:
         """Plain JSON: objects, arrays, texts, numbers and null."""
         return _fields_to_json(self)
+
+    def _repr_html_(self) -> str:
+        """Its fields, for notebooks."""
+        return notebook(words(type(self).__name__), record_table(self))
 
 
 class Document(Record):

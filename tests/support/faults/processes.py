@@ -120,7 +120,7 @@ class Running:
             file.seek(0)
             texts.append(file.read().decode(errors="replace"))
             file.close()
-        return Finished(code, *texts, len(left))
+        return Finished(code, *texts, orphans=len(left))
 
     def _family(self) -> list[int]:
         """The processes that have this one's mark, and are not zombies."""
