@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...dialects.errors import SourceError
+from ...dialects.supported_types import UNSIGNED
 from ...passes.polyhedral.size_assumptions import ASSUMPTION
-from ...runtime.calling.signature import UNSIGNED
 from ..text.affine import Affine, Index
 from ..text.affine import Name as TextName
 from ..text.emitter import Emitter, Line
@@ -172,15 +172,14 @@ def _function(
 
 
 def _argument(parameter: Parameter) -> str:
-    kind = parameter.symbol.type
+    kind = parameter.symbol.type if parameter.elements is None else parameter.elements.element
     is_unsigned = isinstance(kind, IntegerType) and not kind.signed and kind != BOOL
-    is_number = parameter.elements is None and parameter.mlir != "index"
-    attribute = f" {{{UNSIGNED}}}" if is_unsigned and is_number else ""
+    attribute = f" {{{UNSIGNED}}}" if is_unsigned and parameter.mlir != "index" else ""
     return f"%{parameter.name}: {parameter.mlir}{attribute}"
 
 
 def _is_integer(parameter: Parameter) -> bool:
-    return parameter.elements is None and not parameter.mlir.startswith("f")
+    return parameter.elements is None and not parameter.mlir.startswith(("f", "bf"))
 
 
 def _assumed(assumptions: Sequence[Affine], sizes: Sequence[TextName]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...runtime.calling.signature import UNSIGNED
+from ...dialects.supported_types import UNSIGNED
 from .element_types import ArrayType, ElementType
 
 

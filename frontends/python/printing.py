@@ -21,6 +21,7 @@ from xdsl.ir.affine import (
 from ...dialects import affine
 from ...dialects.errors import SourceError
 from ...dialects.locations import name_of
+from ...dialects.supported_types import UNSIGNED
 from ...passes.polyhedral.affine_text import to_text
 from ...passes.polyhedral.gathers import depends_on_data
 from ...passes.polyhedral.identifiers import ArgumentNames
@@ -32,7 +33,6 @@ from ...passes.polyhedral.size_assumptions import (
     integer_arguments,
     is_equality_of_sizes,
 )
-from ...runtime.calling.signature import UNSIGNED
 from .printed_names import MODULE_NAMES, function_name
 from .printed_operations import (
     BINARY,

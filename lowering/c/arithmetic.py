@@ -214,11 +214,19 @@ def _cast(*, signed: bool = True) -> Emit:
         else:
             if not signed:
                 part = source if source.startswith("int") else target
-                value = unary(f"(u{part})", value)
+                value = _as_unsigned(value, part)
             converted = unary(f"({target})", value)
         printer.define(result, converted)
 
     return emit
+
+
+def _as_unsigned(value: Expression, kind: str) -> Expression:
+    """An integer of a type as one of the unsigned type: as it is where it was one before."""
+    before = value.text.removeprefix(f"({kind})")
+    if before != value.text and value.precedence == UNARY:
+        return Expression(before, UNARY, value.reads)
+    return unary(f"(u{kind})", value)
 
 
 def emit_bitcast(printer: Printer, op: arith.BitcastOp) -> None:

@@ -15,7 +15,8 @@ from xdsl.ir import SSAValue
 
 from ...dialects.errors import SourceError
 from ...dialects.memref import is_memref
-from .c_expressions import ATOM, Expression, integer
+from ...dialects.supported_types import UNSIGNED
+from .c_expressions import ATOM, Expression, integer, unary
 from .names import Names, function_name
 from .printer import Array, Emitters, Printer, Unit, needed_values
 from .types import HEADERS, c_type
@@ -25,7 +26,8 @@ def print_function(unit: Unit, op: func.FuncOp, functions: frozenset[str]) -> tu
     """The prototype and the definition of a function; `functions` are the C names in the file."""
     needed = needed_values(op)
     printer = Printer(unit, Names(functions), needed)
-    parameters = [_parameter(printer, argument) for argument in op.args]
+    unsigned = _unsigned_arguments(op)
+    parameters = [_parameter(printer, each, each in unsigned) for each in op.args]
     declared = [text for texts in parameters for text in texts]
     kinds = [_result_type(unit, op, position) for position in range(len(op.function_type.outputs))]
     pointers = [printer.names.take(f"result_{n}", "result") for n in range(len(kinds))]
@@ -59,11 +61,23 @@ def _result_type(unit: Unit, op: func.FuncOp, position: int) -> str:
     return name
 
 
-def _parameter(printer: Printer, argument: SSAValue) -> list[str]:
-    kind = printer.type(argument)
+def _unsigned_arguments(op: func.FuncOp) -> set[SSAValue]:
+    """The arguments whose integers are unsigned; none where arrays go on to other functions."""
+    attributes = op.arg_attrs
+    if attributes is None or any(isinstance(inner, func.CallOp) for inner in op.walk()):
+        return set()
+    pairs = zip(op.args, attributes.data, strict=True)
+    return {argument for argument, each in pairs if UNSIGNED in each.data}
+
+
+def _parameter(printer: Printer, argument: SSAValue, is_unsigned: bool) -> list[str]:
+    """The declarations; a number or element of an unsigned type is read as the signed one."""
+    signed = printer.type(argument)
+    kind = f"u{signed}" if is_unsigned else signed
     if not isinstance(argument.type, MemRefType):
         name = printer.names.take(argument.name_hint, "arg")
-        printer.bind(argument, Expression(name))
+        value = Expression(name)
+        printer.bind(argument, unary(f"({signed})", value) if is_unsigned else value)
         return [f"{kind} {name}"]
     name = printer.names.take(argument.name_hint, "arg")
     parameters: list[str] = []
@@ -75,7 +89,7 @@ def _parameter(printer: Printer, argument: SSAValue) -> list[str]:
             extents.append(Expression(size))
         else:
             extents.append(integer(extent))
-    printer.arrays[argument] = Array(name, tuple(extents))
+    printer.arrays[argument] = Array(name, tuple(extents), read_as=signed if is_unsigned else None)
     if not extents or extents[0].text == "0":
         rows = "".join(f"[{extent}]" for extent in extents[1:])
         declared = f"{kind} (*restrict {name}){rows}" if rows else f"{kind} *restrict {name}"

@@ -12,7 +12,7 @@ from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
 from .affine_expressions import apply_map
-from .c_expressions import ATOM, Expression, assignment, integer
+from .c_expressions import ATOM, Expression, assignment, integer, unary
 from .helpers import ALLOCATE
 from .printer import Array, Emitters, Printer, root
 from .types import size_in_bytes
@@ -32,7 +32,9 @@ def _load(
     printer: Printer, result: SSAValue, array: SSAValue, subscripts: Sequence[Expression]
 ) -> None:
     reads = frozenset((root(array),)).union(*(subscript.reads for subscript in subscripts))
-    printer.define(result, Expression(element(printer.array(array), subscripts), ATOM, reads))
+    read = Expression(element(printer.array(array), subscripts), ATOM, reads)
+    kind = printer.array(array).read_as
+    printer.define(result, read if kind is None else unary(f"({kind})", read))
 
 
 def _store(

@@ -42,11 +42,15 @@ class Unit:
 
 @dataclass(frozen=True)
 class Array:
-    """A memref in C: its name and extents; `is_scalar` for a plain variable."""
+    """A memref in C: its name and extents; `is_scalar` for a plain variable.
+
+    `read_as` is the signed type of its elements where they are declared unsigned.
+    """
 
     name: str
     extents: tuple[Expression, ...]
     is_scalar: bool = False
+    read_as: str | None = None
 
 
 class Printer:

@@ -69,11 +69,10 @@ def memory_of(value: object) -> Memory | None:
     if not isinstance(interface, dict):
         return _memory_of_exporter(value)
     memory = _memory_of_interface(cast(Mapping[str, object], interface))
-    dtype: object = getattr(value, "dtype", None)
-    if memory is not None and isinstance(dtype, np.dtype) and dtype.kind == "V":
+    dtype = cast(object, getattr(value, "dtype", None))
+    if memory is not None and "bfloat16" in (dtype_name(dtype), getattr(dtype, "name", "")):
         # Of such a type, the interface tells the size alone; ml_dtypes has one of its own.
-        if dtype == BFLOAT16 or dtype.name == "bfloat16":
-            memory = memory._replace(dtype=BFLOAT16)
+        memory = memory._replace(dtype=BFLOAT16)
     if memory is not None and isinstance(value, np.ma.MaskedArray):
         return memory._replace(obstacle="is a masked array")
     return memory

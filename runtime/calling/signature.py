@@ -12,6 +12,7 @@ from typing import Any, SupportsIndex, cast
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, MemRefType
 from xdsl.ir import Attribute
 
+from ...dialects.supported_types import UNSIGNED
 from ...passes.polyhedral.gathers import gathered_arguments
 from ...passes.polyhedral.identifiers import ArgumentNames
 from ...passes.polyhedral.scop import AccessKind, Scop
@@ -19,9 +20,6 @@ from ...support.summaries import summary
 from .arguments import Argument, ArrayArgument, FloatArgument, IntegerArgument, Key, Place
 from .elements import ELEMENTS, Element
 from .errors import ArgumentTypeError, ArgumentValueError, UnsupportedSignature
-
-UNSIGNED = "loopwright.unsigned"
-"""An attribute of arguments and results: their integers are those of the unsigned type."""
 
 LARGEST_TILE = 2**62
 """The largest size of a tile that a call may give."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.differential import assert_same, interpreted
 from support.interpreter import Interpreter
@@ -87,3 +88,35 @@ def test_random_programs_compute_the_same(tmp_path: Path) -> None:
             assert_same(expected, arguments, path.read_text())
             compared += 1
     assert compared >= len(SEEDS) // 2
+
+
+UNSIGNED_ELEMENTS = """
+void f(int n, unsigned a[n], unsigned char b[n], unsigned short s, double y[n]) {
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    y[i] = (signed char)b[i] + (b[i] > s) - (double)a[i];
+    a[i] = a[i] / 3u + b[i] + (a[i] > 7u);
+    b[i] = (unsigned char)(a[i] >> 2);
+  }
+#pragma endscop
+}
+"""
+
+
+def test_unsigned_types_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(UNSIGNED_ELEMENTS)
+    text = print_c(loopwright.load(path)["f"].function)
+    assert "uint32_t a[restrict" in text and "uint8_t b[restrict" in text and "uint16_t s" in text
+    again = tmp_path / "again.c"
+    again.write_text(text)
+    given = np.array([2**32 - 1, 6, 2**31, 9], "u4")
+    bytes_ = np.array([200, 7, 255, 0], "u1")
+    y = bytes_.view("i1") + (bytes_ > 100).astype("f8") - given
+    a = given // 3 + bytes_ + (given > 7)
+    for each, sizes in ((path, []), (again, [4])):
+        ours = [given.copy(), bytes_.copy(), np.zeros(4)]
+        arguments = (*sizes, ours[0], *sizes, ours[1], 100, *sizes, ours[2])
+        loopwright.load(each)["f"].compile()(4, *arguments)
+        for one, other in zip(ours, (a, (a >> 2).astype("u1"), y), strict=True):
+            assert np.array_equal(one, other)
