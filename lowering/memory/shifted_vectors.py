@@ -26,6 +26,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import affine
 from ...dialects.vector import is_vector
+from ...passes.estimate.program_statistics import bytes_of
 from ...passes.machine.target import Target
 from ..loops.alias_analysis import Numbering, Place, PlacedAccess
 from ..loops.ir_builder import IRBuilder
@@ -40,6 +41,9 @@ DEPTH = 2
 
 SHARE = 0.5
 """The part of the vector registers that may hold carried vectors."""
+
+LEAST_BYTES = 4
+"""Processors shift shorter elements across a whole vector in several operations."""
 
 SHORTEST = 4
 """Iterations of a loop for which it is worth to load vectors before it."""
@@ -162,6 +166,7 @@ def _rows(
         if (
             not is_vector(place.type)
             or place.width != step
+            or bytes_of(place.type.element_type) < LEAST_BYTES
             or (place.mask, place.offsets) != (None, None)
             or last.coefficient(variable) != 1
             or any(each.coefficient(variable) != 0 for each in outer)

@@ -45,6 +45,9 @@ COMPUTING = 0.2
 UNROLL = 4
 """Unrolled vectors: their neighbours are made of each other in registers."""
 
+SHUFFLED_BITS = 32
+"""Elements that are shuffled across vectors cheaply have as many bits at least."""
+
 JAM = 4
 """Rows side by side: each loaded vector is a neighbour of up to three rows' points."""
 
@@ -90,7 +93,7 @@ def _staggered(
     sizes = _sizes(schedule, statistics, band, threads, len(band) - 1)
     width = Vectorize((f"{name}.{inner}",)).resolve(schedule).width
     assert width is not None, "it is resolved"
-    if sizes is None or min(sizes) < 2:
+    if sizes is None or width * SHUFFLED_BITS > target.vector_bits:
         return None
     staggered = staggered_statements(schedule, band, statistics, width)
     tiled = staggered and wavefronts(staggered, band, sizes, threads)

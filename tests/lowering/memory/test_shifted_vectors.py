@@ -77,6 +77,13 @@ def test_one_vector_of_a_row_is_loaded_per_iteration() -> None:
         check(function, schedule, n)
 
 
+def test_bytes_are_loaded_where_they_begin() -> None:
+    text = PROGRAM.replace("LOOPS", LOOP.replace("BODY", body([THREE])))
+    function = loopwright.load(text.replace("f64", "i16").replace("addf", "addi"))["f"]
+    schedule = function.schedule("vectorize{loops=i width=32}", WIDE)
+    assert "vector.shuffle" not in loop_ir(schedule, 400)
+
+
 def test_short_vectors_are_loaded_where_they_begin() -> None:
     schedule = rows([THREE]).schedule("vectorize{loops=i width=4}", NARROW)
     assert "vector.shuffle" not in loop_ir(schedule)
