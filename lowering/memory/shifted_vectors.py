@@ -162,10 +162,11 @@ def _rows(
     rows: list[_Row] = []
     for access in group:
         place = access.place
+        if not is_vector(place.type):
+            continue
         *outer, last = place.subscripts
         if (
-            not is_vector(place.type)
-            or place.width != step
+            place.width != step
             or bytes_of(place.type.element_type) < LEAST_BYTES
             or (place.mask, place.offsets) != (None, None)
             or last.coefficient(variable) != 1
