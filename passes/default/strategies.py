@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Tree
 from ..schedules.schedule import Schedule
+from .batches_in_lanes import batches_in_lanes
 from .column_updates import column_updates
 from .factorisation import factorisation
 from .fused_contraction import fused_contraction
@@ -69,6 +70,7 @@ all accesses."""
 
 FALLBACKS: tuple[Strategy, ...] = (
     unrolled_short_loops,
+    batches_in_lanes,
     vectorise_and_parallelise,
     outermost_parallel,
     parallel_strips,
