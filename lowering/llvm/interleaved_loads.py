@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -25,6 +26,7 @@ from .memory_versions import MemoryVersions
 class InterleavedLoads:
     """Gathers of the same rows, each with its column: the first is 0, all are below the stride.
 
+    Columns ascend; one that is read twice is there twice.
     `mask` is the mask that they share, None with all lanes on.
     """
 
@@ -39,7 +41,7 @@ def interleaved_loads(block: Block, *, noalias: bool) -> Mapping[Operation, Inte
     Those of longer rows are left out where they are fewer than half of the columns.
     `noalias` says that no two memrefs share memory.
     """
-    groups: defaultdict[Hashable, dict[int, GatherOp]] = defaultdict(dict)
+    groups: defaultdict[Hashable, list[tuple[int, GatherOp]]] = defaultdict(list)
     strides: dict[Hashable, int] = {}
     masks: dict[Hashable, SSAValue | None] = {}
     versions = MemoryVersions(noalias=noalias)
@@ -53,19 +55,19 @@ def interleaved_loads(block: Block, *, noalias: bool) -> Mapping[Operation, Inte
                 key = (versions.now(operation.base), row, stride, operation.result.type, mask)
                 strides[key] = stride
                 masks[key] = mask
-                groups[key].setdefault(column, operation)
+                groups[key].append((column, operation))
         versions.after(operation)
     result: dict[Operation, InterleavedLoads] = {}
     for key, found in groups.items():
-        waiting = sorted(found)
+        waiting = sorted(found, key=itemgetter(0))
         while waiting:
-            first = waiting[0]
-            columns = [column for column in waiting if column - first < strides[key]]
-            waiting = waiting[len(columns) :]
-            if strides[key] > LARGEST_STRIDE and 2 * len(columns) < strides[key]:
+            first, _ = waiting[0]
+            members = [each for each in waiting if each[0] - first < strides[key]]
+            waiting = waiting[len(members) :]
+            places = tuple(column - first for column, _ in members)
+            if strides[key] > LARGEST_STRIDE and 2 * len(set(places)) < strides[key]:
                 continue
-            gathers = tuple(found[column] for column in columns)
-            places = tuple(column - first for column in columns)
+            gathers = tuple(gather for _, gather in members)
             group = InterleavedLoads(gathers, places, masks[key])
             result.update(dict.fromkeys(gathers, group))
     return result

@@ -17,6 +17,7 @@ from .line_sweeps import line_sweeps
 from .matrix_vector import matrix_vector
 from .nonserial_recurrences import nonserial_recurrences
 from .opaque_statements import opaque_statements
+from .outer_vectors import outer_vectors
 from .outermost_parallel import outermost_parallel
 from .output_stationary import output_stationary
 from .parallel_strips import parallel_strips
@@ -70,6 +71,7 @@ all accesses."""
 
 FALLBACKS: tuple[Strategy, ...] = (
     unrolled_short_loops,
+    outer_vectors,
     batches_in_lanes,
     vectorise_and_parallelise,
     outermost_parallel,

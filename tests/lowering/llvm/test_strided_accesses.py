@@ -278,3 +278,32 @@ def test_masked_rows_are_loaded_and_stored_whole(kind: str) -> None:
     code = str(translate(loops, target=Target.named("generic-avx512"), options=Options()))
     assert "llvm.masked.load" in code and "llvm.masked.store" in code
     assert "llvm.masked.gather" not in code and "llvm.masked.scatter" not in code
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("stride", [2, 3, 4])
+@pytest.mark.parametrize("extent", [N, 64])
+def test_columns_that_are_read_several_times(kind: str, stride: int, extent: int) -> None:
+    """As in sweeps that are unrolled, of which only the last one stores."""
+    array = f"memref<9x{stride * extent}x{kind}>"
+    text = f"""
+func.func @f(%A: {array}, %B: {array}) {{
+  affine.for %t = 0 to 3 {{
+    affine.for %i = 0 to 4 {{
+      affine.for %j = 0 to {extent} {{
+        %0 = affine.load %A[2 * %i, {stride} * %j] : {array}
+        %1 = affine.load %B[2 * %i + 1, {stride} * %j] : {array}
+        %2 = arith.add{"f" if kind.startswith("f") else "i"} %0, %1 : {kind}
+        affine.store %2, %B[2 * %i, {stride} * %j] : {array}
+      }}
+    }}
+  }}
+  return
+}}
+"""
+    schedule = "interchange{loops=i,j,t},unroll{loops=t},vectorize{loops=j width=8}"
+    a, b = np.random.default_rng(1).integers(0, 9, (2, 9, stride * extent)).astype(TYPES[kind])
+    expected = b.copy()
+    expected[:8:2, ::stride] = a[:8:2, ::stride] + b[1::2, ::stride]
+    loopwright.load(text)["f"].compile(schedule)(a, b)
+    assert np.array_equal(b, expected)

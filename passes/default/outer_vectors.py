@@ -1,0 +1,98 @@
+"""Strategy: outer-loop vectorisation, the loops inside as they are: windows, small products."""
+
+from __future__ import annotations
+
+from ..estimate.access_costs import LARGEST_STRIDE
+from ..estimate.local_extents import stored_statistics
+from ..estimate.program_statistics import ProgramStatistics, bytes_of, is_scalar
+from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.vector_loops import narrowed
+from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops, statements
+from ..schedules.errors import TransformationError
+from ..schedules.schedule import Schedule
+from ..transformations.vectorize import Vectorize
+from .outermost_parallel import mark_parallel
+
+FEWEST_TRIPS = 3
+"""Iterations of a loop of which vectors are made."""
+
+NEARBY = 2
+"""The cache that the rows stay in that loops inside of vectors walk through."""
+
+
+def outer_vectors(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
+    """Makes vectors of the innermost loops that have loops inside and that may run in lanes.
+
+    for i:                                    parallel i:
+      for j:                                    vector j:
+        s = 0                           ->        s = 0
+        for k: s += A[i, j + k]                   for k: s += A[i, j + k]
+        B[i, j] = s                               B[i, j] = s
+
+    Each lane has a sum of its own, in its order.
+    """
+    if any(loop.vector or loop.unroll is not None or loop.parallel for loop in loops(nest)):
+        return None
+    statistics = stored_statistics(schedule, context)
+    if any(any(statistics.statements[name].limits.values()) for name in statements(nest)):
+        return None  # Lanes would run different iterations of the loops inside.
+    result = schedule
+    done: set[str] = set()
+    for leaf, outer in leaves(nest):
+        if leaf.statement in done:
+            continue
+        loop = next((each for each in reversed(outer) if any(loops(each.body))), None)
+        if loop is None or not _walks_rows(schedule, loop, nest, statistics):
+            return None
+        trips = statistics.statements[leaf.statement].trips(outer)[outer.index(loop)]
+        if trips < FEWEST_TRIPS:
+            return None
+        width = narrowed(_lanes(schedule, loop, statistics), trips)
+        try:
+            result = result.apply(Vectorize((f"{leaf.statement}.{loop.name}",), width))
+        except TransformationError:
+            return None
+        done |= set(statements(loop.body))
+    return mark_parallel(result, statements(nest), context)
+
+
+def _walks_rows(
+    schedule: Schedule, vector: Loop, nest: Tree, statistics: ProgramStatistics
+) -> bool:
+    """Whether the lanes are close together, and the loops inside stay in a cache.
+
+    Else lanes along another loop, or strips for the rows of a cache, are better.
+    """
+    target = schedule.target
+    for leaf, outer in leaves(nest):
+        if vector not in outer:
+            continue
+        statement = statistics.statements[leaf.statement]
+        trips = dict(zip(map(id, outer), statement.trips(outer), strict=True))
+        across = statement.direction(outer, vector)
+        if across is None:
+            return False
+        for access in statement.statement.accesses:
+            lanes = abs(statement.stride(access, across, statistics))
+            if lanes > LARGEST_STRIDE:
+                return False
+            size = bytes_of(access.array.element_type)
+            for inner in outer[outer.index(vector) + 1 :]:
+                along = statement.direction(outer, inner)
+                if along is None:
+                    return False
+                walked = abs(statement.stride(access, along, statistics)) * trips[id(inner)] * size
+                if lanes and walked > target.capacity(NEARBY):
+                    return False
+    return True
+
+
+def _lanes(schedule: Schedule, loop: Loop, statistics: ProgramStatistics) -> int:
+    """Lanes of a register for what the statements of a loop store."""
+    writes = [
+        write.array
+        for name in statements(loop.body)
+        for write in statistics.statements[name].statement.writes
+    ]
+    stored = [array for array in writes if not is_scalar(array)] or writes
+    return min(schedule.target.lanes(array.element_type) for array in stored)

@@ -1,0 +1,133 @@
+"""Outer-loop vectorisation: windows and small products, each lane with sums of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.scops import schedule_of
+
+import loopwright
+from loopwright.passes.default.default_schedule import default_schedule
+from loopwright.passes.default.outer_vectors import outer_vectors
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.polyhedral.schedule_tree import nests
+from loopwright.passes.schedules.schedule import Schedule
+
+TYPES = {"f32": np.float32, "f64": np.float64}
+
+WINDOW = """
+func.func @f(
+    %x: memref<ROWSxREADxTYPE>, %y: memref<ROWSxREADxTYPE>, %c: memref<ROWSxCOLUMNSxTYPE>) {
+  %zero = arith.constant 0.0 : TYPE
+  affine.for %OUTER = 0 to ROWS {
+    affine.for %INNER = 0 to COLUMNS {
+      %s:2 = affine.for %k = 0 to TAPS iter_args(%a = %zero, %b = %zero) -> (TYPE, TYPE) {
+        %0 = affine.load %x[%OUTER, %INNER + %k] : memref<ROWSxREADxTYPE>
+        %1 = affine.load %y[%OUTER, %INNER + %k] : memref<ROWSxREADxTYPE>
+        %2 = arith.mulf %0, %1 : TYPE
+        %3 = arith.addf %a, %2 : TYPE
+        %4 = arith.addf %b, %0 : TYPE
+        affine.yield %3, %4 : TYPE, TYPE
+      }
+      %5 = arith.subf %s#0, %s#1 : TYPE
+      affine.store %5, %c[%OUTER, %INNER] : memref<ROWSxCOLUMNSxTYPE>
+    }
+  }
+  return
+}
+"""
+
+PRODUCT = """
+func.func @f(%A: memref<COUNTxNxNxTYPE>, %B: memref<COUNTxNxNxTYPE>, %C: memref<COUNTxNxNxTYPE>) {
+  %zero = arith.constant 0.0 : TYPE
+  affine.for %b = 0 to COUNT {
+    affine.for %i = 0 to N {
+      affine.for %j = 0 to N {
+        %s = affine.for %k = 0 to N iter_args(%a = %zero) -> (TYPE) {
+          %0 = affine.load %A[%b, %i, %k] : memref<COUNTxNxNxTYPE>
+          %1 = affine.load %B[%b, FIRST, SECOND] : memref<COUNTxNxNxTYPE>
+          %2 = arith.mulf %0, %1 : TYPE
+          %3 = arith.addf %a, %2 : TYPE
+          affine.yield %3 : TYPE
+        }
+        affine.store %s, %C[%b, %i, %j] : memref<COUNTxNxNxTYPE>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+def filled(text: str, **values: object) -> str:
+    for name, value in values.items():
+        text = text.replace(name, str(value))
+    return text
+
+
+def answer(text: str, reassociate: bool = False) -> Schedule | None:
+    original = Schedule.original(schedule_of(text).scop, reassociate=reassociate)
+    (nest,) = nests(original.tree)
+    return outer_vectors(original, nest, SchedulingContext(infer_extents(original.scop, {}), 2))
+
+
+@pytest.mark.parametrize(("kind", "outer", "inner"), [("f64", "i", "j"), ("f32", "row", "at")])
+@pytest.mark.parametrize("columns", [50, 64])
+@pytest.mark.parametrize("taps", [20, 5])
+def test_windows(zen3: None, kind: str, outer: str, inner: str, columns: int, taps: int) -> None:
+    text = filled(
+        WINDOW,
+        OUTER=outer,
+        INNER=inner,
+        ROWS=12,
+        READ=columns + taps,
+        COLUMNS=columns,
+        TAPS=taps,
+        TYPE=kind,
+    )
+    found = answer(text)
+    width = 4 if kind == "f64" else 8
+    steps = [] if found is None else [str(step) for step in found.transformations]
+    assert f"vectorize{{loops={inner} width={width}}}" in steps
+    x, y = np.random.default_rng(1).random((2, 12, columns + taps)).astype(TYPES[kind])
+    results = np.zeros((2, 12, columns), TYPES[kind])
+    for schedule, result in zip((None, str(found)), results, strict=True):
+        loopwright.load(text)["f"].compile(schedule, threads=2)(x, y, result)
+    assert np.array_equal(*results)
+    windows = (np.lib.stride_tricks.sliding_window_view(a, taps, 1)[:, :columns] for a in (x, y))
+    first, second = windows
+    assert np.allclose(results[1], (first * second - first).sum(2), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("n", [3, 4, 7])
+def test_small_products(zen3: None, kind: str, n: int) -> None:
+    text = filled(PRODUCT, COUNT=33, FIRST="%k", SECOND="%j", TYPE=kind, N=n)
+    found = answer(text)
+    assert found is not None
+    assert "vectorize{loops=j" in str(found)
+    a, b = np.random.default_rng(1).random((2, 33, n, n)).astype(TYPES[kind])
+    results = np.zeros((2, 33, n, n), TYPES[kind])
+    for schedule, result in zip((None, str(found)), results, strict=True):
+        loopwright.load(text)["f"].compile(schedule, threads=2)(a, b, result)
+    assert np.array_equal(*results)
+    assert np.allclose(results[1], a @ b, rtol=1e-4)
+
+
+@pytest.mark.parametrize("reassociate", [False, True])
+@pytest.mark.parametrize("kind", TYPES)
+def test_windows_are_chosen(zen3: None, kind: str, reassociate: bool) -> None:
+    text = filled(WINDOW, OUTER="i", INNER="j", ROWS=128, READ=2048, COLUMNS=2028, TAPS=20)
+    scop = schedule_of(text.replace("TYPE", kind)).scop
+    chosen = default_schedule(scop, infer_extents(scop, {}), threads=2, reassociate=reassociate)
+    width = 4 if kind == "f64" else 8
+    assert f"vectorize{{loops=j width={width}}},parallel{{loops=i}}" in str(chosen)
+
+
+def test_lanes_far_apart_are_left_alone(zen3: None) -> None:
+    assert answer(filled(PRODUCT, COUNT=33, FIRST="%j", SECOND="%k", TYPE="f32", N=8)) is None
+
+
+def test_rows_that_no_cache_holds_are_left_alone(zen3: None) -> None:
+    assert answer(filled(PRODUCT, COUNT=2, FIRST="%k", SECOND="%j", TYPE="f64", N=900)) is None
