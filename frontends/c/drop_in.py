@@ -54,8 +54,8 @@ def drop_in(
     The calls check sizes and aliasing when they run, and the region as written runs where a check
     fails. `schedule` is a text; without it, each region gets the default schedule for large arrays.
     The code is for `sizes` only, and for all that are not given. With other `threads` than 1, loops
-    may have OpenMP pragmas. Schedules are for `target`, by default this machine. `cflags` are what a C compiler needs for the file. Raises SourceError,
-    OSError.
+    may have OpenMP pragmas. Schedules are for `target`, by default this machine. `cflags` are what
+    a C compiler needs for the file. Raises SourceError, OSError.
     """
     options = Options(schedule, sizes, threads, fast_math, target)
     made = drop_in_text(path, str(output), cflags, options)
