@@ -116,7 +116,10 @@ def check_c(seed: int, folder: Path) -> bool:
 
 def _run(kernel: Callable[..., Any], loaded: Function, function: RandomFunction) -> dict[str, Any]:
     values = copies(function)
-    kernel(*(values[argument.place.name] for argument in loaded.signature.arguments))
+    names = [argument.place.name for argument in loaded.signature.arguments]
+    if not values.keys() >= set(names):
+        raise UndefinedProgramError("an element of an array is a size: an argument of its own")
+    kernel(*(values[name] for name in names))
     return values
 
 
