@@ -10,6 +10,7 @@ from pathlib import Path
 from xdsl.dialects import func
 
 from ...dialects.errors import SourceError
+from ...passes.machine.target import Target
 from ...passes.polyhedral.isl_context import TooComplexError
 from ...passes.schedules.errors import TransformationError
 from ...support.output_files import write_output
@@ -45,6 +46,7 @@ def drop_in(
     sizes: Mapping[str, int] | None = None,
     threads: int | None = 1,
     fast_math: bool = False,
+    target: Target | None = None,
     cflags: Sequence[str] = (),
 ) -> DropIn:
     """Writes a copy of a C file in which calls of optimised code stand for the affine regions.
@@ -52,10 +54,10 @@ def drop_in(
     The calls check sizes and aliasing when they run, and the region as written runs where a check
     fails. `schedule` is a text; without it, each region gets the default schedule for large arrays.
     The code is for `sizes` only, and for all that are not given. With other `threads` than 1, loops
-    may have OpenMP pragmas. `cflags` are what a C compiler needs for the file. Raises SourceError,
-    OSError.
+    may have OpenMP pragmas. Schedules are for `target`, by default this machine. `cflags` are what
+    a C compiler needs for the file. Raises SourceError, OSError.
     """
-    options = Options(schedule, sizes, threads, fast_math)
+    options = Options(schedule, sizes, threads, fast_math, target)
     made = drop_in_text(path, str(output), cflags, options)
     write_output(output, made.text)
     return made

@@ -13,6 +13,7 @@ from ...dialects.errors import SourceError
 from ...lowering.c import emit_c
 from ...lowering.generate import generate
 from ...lowering.specialise import specialise
+from ...passes.machine.target import Target
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.typical_sizes import typical_sizes
 from ...passes.schedules.schedule import Schedule
@@ -36,6 +37,7 @@ class Options:
     sizes: Mapping[str, int] | None = None
     threads: int | None = 1
     fast_math: bool = False
+    target: Target | None = None
 
 
 def optimised_loops(function: Function, options: Options, name: str) -> func.FuncOp:
@@ -55,10 +57,16 @@ def optimised_loops(function: Function, options: Options, name: str) -> func.Fun
         if typical is not None:
             # The model has learned from our own vector code, which a C compiler does not get.
             schedule = function.choose_schedule(
-                RULES, typical, threads=options.threads, fast_math=options.fast_math
+                RULES,
+                typical,
+                threads=options.threads,
+                fast_math=options.fast_math,
+                target=options.target,
             )
     else:
-        schedule = function.schedule(options.schedule, fast_math=options.fast_math)
+        schedule = function.schedule(
+            options.schedule, fast_math=options.fast_math, target=options.target
+        )
         if schedule.run_time_sizes:
             raise SourceError(
                 f"give the tile sizes {', '.join(schedule.run_time_sizes)} as numbers"

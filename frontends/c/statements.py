@@ -273,8 +273,14 @@ class Statements:
         if isinstance(target, Subscript):
             place = self.expressions.scattered(target)
             if place is not None:
-                stored = self.expressions.arithmetic.scalar(value, node).name
-                self.emitter.line(f"memref.store {stored}, {place}", node)
+                stored = self.expressions.arithmetic.scalar(value, node)
+                if self._guards:
+                    # A subscript such as `i * i % m`: element 0 where the condition does not hold.
+                    old = Scalar(self.emitter.operation(f"memref.load {place}", node), kind)
+                    stored = self.expressions.arithmetic.select(
+                        self._guards[-1], stored, old, kind, node
+                    )
+                self.emitter.line(f"memref.store {stored.name}, {place}", node)
                 return value
             array, subscripts = self.expressions.access(target)
             self._store(array.name, subscripts, array.elements.mlir, value, node)

@@ -101,11 +101,13 @@ class Branches:
                     branch()
                 self.guard = around
 
-    def guarded(self, value: str, element: str, kind: str, node: ast.stmt) -> str:
+    def guarded(
+        self, value: str, element: str, kind: str, node: ast.stmt, dialect: str = "affine"
+    ) -> str:
         """What is stored: the value, or under a condition on data what is there already."""
         if self.guard is None:
             return value
-        old = self.emitter.operation(f"affine.load {element}", node)
+        old = self.emitter.operation(f"{dialect}.load {element}", node)
         return self.emitter.operation(f"arith.select {self.guard}, {value}, {old} : {kind}", node)
 
     def neutral(self, op: type[ast.operator], value: Value, node: ast.stmt) -> Scalar | None:

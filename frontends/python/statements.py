@@ -401,6 +401,8 @@ class Statements:
         place = node.value if isinstance(node, ast.Assign | ast.AugAssign) else node
         name = self.expressions.arithmetic.stored(value, array.type.element, array.name, place)
         element = self.expressions.gathers.place(target, base)
+        # A subscript such as `i * i % m`: element 0 where the condition does not hold.
+        name = self.branches.guarded(name, element, array.type.element.mlir, node, "memref")
         self.emitter.line(f"memref.store {name}, {element}", node)
         return True
 

@@ -25,6 +25,8 @@ from .values import Scalar
 from .variables import find_variables
 from .views import ArrayValue
 
+_ANNOTATIONS = 'write int, float, f64 (or f32, i8, i16, i32, i64), or f64["N", "N"] for an array'
+
 
 @dataclass(frozen=True)
 class Translation:
@@ -202,7 +204,9 @@ def _type(
         try:
             annotation = eval(annotation, scope)  # the user's own annotation, as typing does it
         except Exception as error:
-            raise source.error(argument.annotation, f"this annotation fails: {error}") from None
+            raise source.error(
+                argument.annotation, f"this annotation fails: {error}", _ANNOTATIONS
+            ) from None
     if annotation is int or annotation is float or isinstance(annotation, ArrayType):
         return annotation  # pyright: ignore[reportReturnType]
     element = element_type(annotation)
@@ -211,7 +215,7 @@ def _type(
     raise source.error(
         argument.annotation,
         f"'{ast.unparse(argument.annotation)}' is no type of an argument",
-        'write int, float, f64 (or f32, i8, i16, i32, i64), or f64["N", "N"] for an array',
+        _ANNOTATIONS,
     )
 
 

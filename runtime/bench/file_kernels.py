@@ -10,6 +10,7 @@ import numpy as np
 
 from ...kernels.catalogue import ELEMENT_TYPES, TOLERANCES, Array, KernelArray, Size
 from ..calling.arguments import ArrayArgument
+from ..calling.elements import dtype_name
 from ..calling.inputs import InputError, Settings, make_arguments
 from ..measuring.work import operations, traffic
 from ..program import Function, Program, load
@@ -87,7 +88,7 @@ def file_kernel(name: str, function: Function, settings: Settings) -> FileKernel
                 known = ", ".join(sorted({str(each) for each in _NAMES}))
                 raise InputError(
                     f"{function.name}: bench has no limits for the elements of "
-                    f"'{argument.place.name}', {value.dtype}; it has them for {known}"
+                    f"'{argument.place.name}', {dtype_name(value.dtype)}; it has them for {known}"
                 )
             shape = tuple(str(extent) for extent in value.shape)
             arrays.append(KernelArray(argument.place.name, shape, element, output=argument.writes))

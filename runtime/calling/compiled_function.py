@@ -137,8 +137,7 @@ class CompiledFunction:
         if not cells:
             return None
         found = tuple(
-            bool(cell.value) if result.bits == 1 else cell.value
-            for result, cell in zip(self._results, cells, strict=True)
+            result.to_python(cell.value) for result, cell in zip(self._results, cells, strict=True)
         )
         return found[0] if len(found) == 1 else found
 

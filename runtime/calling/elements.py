@@ -89,6 +89,13 @@ class Element:
         ctype = _UNSIGNED[self.bits]
         return Element(f"u{self.bits}", self.dtypes[1:], ctype, self.bits, is_unsigned=True)
 
+    def to_python(self, value: float) -> float | bool:
+        """A result, as C gives it, as a number of Python."""
+        if self.is_narrow:
+            return self.number_of(int(value))
+        # Of a boolean only the lowest bit is defined.
+        return bool(int(value) & 1) if self.bits == 1 else value
+
     def bits_of(self, number: float) -> int:
         """The bits of a number as f16 or bf16."""
         return int(stored(np.asarray(number, np.float64), self.dtype).view(np.uint16)[()])

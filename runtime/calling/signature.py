@@ -236,21 +236,14 @@ class Signature:
         if not self.results:
             return function(*values)
         if len(self.results) == 1:
-            return _to_python(self.results[0], function(*values))
+            return self.results[0].to_python(function(*values))
         cells = [result.ctype() for result in self.results]
         function(*values, *(ctypes.addressof(cell) for cell in cells))
         pairs = zip(self.results, cells, strict=True)
-        return tuple(_to_python(result, cell.value) for result, cell in pairs)
+        return tuple(result.to_python(cell.value) for result, cell in pairs)
 
     def __repr__(self) -> str:
         return summary(self, str(self))
-
-
-def _to_python(result: Element, value: CValue) -> Value:
-    if result.is_narrow:
-        return result.number_of(int(value))
-    # Of a boolean only the lowest bit is defined.
-    return bool(int(value) & 1) if result.bits == 1 else value
 
 
 def _argument(scop: Scop, position: int, name: str, kind: Attribute) -> Argument:

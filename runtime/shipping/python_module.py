@@ -185,7 +185,7 @@ def _annotation(argument: Argument) -> str:
 
 
 def _dtype(name: str) -> str:
-    return "bool_" if name == "bool" else name
+    return {"bool": "bool_", "void16": "void"}.get(name, name)
 
 
 def _scalar(element: Element) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.random_python import load_source
 
 import loopwright
 from loopwright import f32, f64, i32, u8
@@ -249,3 +250,26 @@ def test_slices_in_the_text_are_refused() -> None:
 
     with pytest.raises(SourceError, match="a subscript that depends on data, of a slice"):
         loopwright.kernel(part)
+
+
+SCATTERS = """
+import loopwright
+from loopwright import f64, i32
+
+
+@loopwright.kernel
+def f(n: int, m: int, J: i32["n"], v: f64["n"], A: f64["m"], B: f64["m"]):
+    for i in range(n):
+        if v[i] > 1.0:
+            B[i * i % m] = A[J[i]]
+        else:
+            B[(i * i + 1) % m] += v[i]
+"""
+
+
+def test_scatters_under_a_condition_keep_what_is_there(tmp_path: Path) -> None:
+    """A subscript that is not affine but reads no data: the condition chooses what is stored."""
+    kernel = load_source(SCATTERS, tmp_path, "scatters").f
+    j = np.array([0, 4, 1, 0, 2, 3, 3, 1, 2], "i4")
+    v = np.array([3.0, 1, 3, 0, 1, 2, 0, 5, -1])
+    kernel.check(9, 5, j, v, np.arange(5.0) + 10, np.arange(5.0))

@@ -11,7 +11,7 @@ import pytest
 import loopwright
 from loopwright.errors import ArgumentTypeError, ArgumentValueError
 from loopwright.passes.machine.target import Target
-from loopwright.runtime.calling.elements import BFLOAT16, numbers, stored
+from loopwright.runtime.calling.elements import BFLOAT16, ELEMENTS, numbers, stored
 
 CONVERT = """
 func.func @f(%A: memref<?x{source}>, %B: memref<?x{target}>) {{
@@ -224,3 +224,9 @@ def test_refused_arguments() -> None:
     half = loopwright.load(ARITHMETIC.format(t="f16"))["f"].compile()
     with pytest.raises(ArgumentValueError, match=r"70000\.0 does not fit into f16"):
         half(70000.0, np.zeros(4, "f2"), np.zeros(4, "f2"))
+
+
+def test_results_in_bits() -> None:
+    assert ELEMENTS["bf16"].to_python(0x40C0) == 6.0
+    assert ELEMENTS["f16"].to_python(0xFC00) == -np.inf
+    assert ELEMENTS["f32"].to_python(1.5) == 1.5 and ELEMENTS["i1"].to_python(3) is True

@@ -149,11 +149,12 @@ def run(arguments: argparse.Namespace) -> int:
     _check_library(arguments)
     target = named_target(arguments)
     if arguments.output.endswith(".c"):
-        return _write_drop_in(arguments, arguments.output)
-    is_library = arguments.func or arguments.prefix or arguments.target != "host"
+        return _write_drop_in(arguments, arguments.output, target)
+    is_library = arguments.func or arguments.prefix
     if arguments.file.endswith(".c") and arguments.output.endswith(".o") and not is_library:
         with tempfile.TemporaryDirectory(prefix="loopwright-") as folder:
-            return _write_drop_in(arguments, str(Path(folder) / Path(arguments.file).name))
+            source = str(Path(folder) / Path(arguments.file).name)
+            return _write_drop_in(arguments, source, target)
     program = load_program(arguments.file, arguments.cflags)
     names = list(arguments.func or program)
     sizes = given_sizes(arguments)
@@ -207,18 +208,21 @@ def _schedule(
     )
 
 
-def _compile(arguments: argparse.Namespace, source: Path) -> None:
+def _compile(arguments: argparse.Namespace, source: Path, target: Target) -> None:
     """Compiles a drop-in source; raises UsageError where the C compiler refuses it."""
     command = [*c_compiler(), "-O3", "-fopenmp-simd", *split_flags(arguments.cflags)]
+    if not target.is_host:
+        command.append(f"-m{'arch' if target.runs_here else 'cpu'}={target.processor}")
     command += ["-fopenmp"] if (arguments.threads or 1) > 1 else []
     # Headers beside the file are found from there.
     command += ["-iquote", str(Path(arguments.file).parent), "-c", str(source)]
     done = subprocess.run([*command, "-o", arguments.output], check=False)
     if done.returncode != 0:
-        raise UsageError(f"the C compiler refuses the drop-in source: {' '.join(command)}")
+        hint = "" if target.is_host else f"; LOOPWRIGHT_CC names one for {target.processor}"
+        raise UsageError(f"the C compiler refuses the drop-in source: {' '.join(command)}{hint}")
 
 
-def _write_drop_in(arguments: argparse.Namespace, output: str) -> int:
+def _write_drop_in(arguments: argparse.Namespace, output: str, target: Target) -> int:
     """Writes a drop-in source and says what it replaces; raises SourceError, UsageError."""
     if not arguments.file.endswith(".c"):
         raise UsageError(f"{arguments.output}: a drop-in source is made of a C file")
@@ -226,8 +230,8 @@ def _write_drop_in(arguments: argparse.Namespace, output: str) -> int:
         if getattr(arguments, option) is not None:
             name = option.replace("_", "-")
             raise UsageError(f"--{name} is not for drop-in sources, which have all regions")
-    if arguments.target != "host" or arguments.prefix or arguments.verify or arguments.shared:
-        raise UsageError("--target, --prefix, --verify and --shared are for libraries")
+    if arguments.prefix or arguments.verify or arguments.shared:
+        raise UsageError("--prefix, --verify and --shared are for libraries")
     check_output(Path(arguments.output))
     from .. import drop_in  # takes an extra
 
@@ -238,12 +242,13 @@ def _write_drop_in(arguments: argparse.Namespace, output: str) -> int:
         sizes=given_sizes(arguments),
         threads=arguments.threads or 1,
         fast_math=arguments.fast_math,
+        target=target,
         cflags=split_flags(arguments.cflags),
     )
     for error in made.left_out:
         print(f"{error.location}: left out: {error.message}", file=sys.stderr)
     if output != arguments.output:
-        _compile(arguments, Path(output))
+        _compile(arguments, Path(output), target)
     print(f"wrote {arguments.output}: {', '.join(made.replaced) or 'no region is replaced'}")
     left_out = tuple(LeftOut(place_of(error), error.message) for error in made.left_out)
     emit(BuildDocument((Path(arguments.output),), made.replaced, None, (), left_out))

@@ -212,3 +212,32 @@ def test_without_the_parser_one_line_says_what_to_install(tmp_path: Path) -> Non
     )
     wanted = 'loopwright: error: reading C needs clang: pip install "loopwright[c]"\n'
     assert done.stderr == wanted
+
+
+def test_scatters_under_a_condition_keep_what_is_there(tmp_path: Path) -> None:
+    """A subscript that is not affine but reads no data: the condition chooses what is stored."""
+    path = tmp_path / "f.c"
+    path.write_text(
+        "void f(int n, int m, int J[n], double v[n], double A[m], double B[m]) {\n"
+        "#pragma scop\n"
+        "  for (int i = 0; i < n; i++) {\n"
+        "    if (v[i] > 1.0) B[i * i % m] = A[J[i]];\n"
+        "    else B[(i * i + 1) % m] += v[i];\n"
+        "  }\n"
+        "#pragma endscop\n"
+        "}\n"
+    )
+    n, m = 9, 5
+    j = np.array([0, 4, 1, 0, 2, 3, 3, 1, 2], "i4")
+    v = np.array([3.0, 1, 3, 0, 1, 2, 0, 5, -1])
+    a, b = np.arange(5.0) + 10, np.arange(5.0)
+    expected = b.copy()
+    for i in range(n):
+        if v[i] > 1.0:
+            expected[i * i % m] = a[j[i]]
+        else:
+            expected[(i * i + 1) % m] += v[i]
+    for schedule in (None, "default"):
+        found = b.copy()
+        loopwright.load(path)["f"].compile(schedule)(n, m, j, v, a, found)
+        assert np.array_equal(found, expected)

@@ -126,6 +126,12 @@ def test_object_files_take_the_place_of_those_of_the_original(
     assert f"wrote {output}: smooth" in capsys.readouterr().out
     compiler = compilers()[0]
     assert executed(compiler, output) == executed(compiler, original, "-O0")
+    for_others = ["--cflags=-DNDEBUG", "--target", "generic-sse2"]
+    assert main(["build", str(original), "-o", str(output), *for_others]) == 0
+    assert capsys.readouterr().out == f"wrote {output}: smooth\n"
+    assert executed(compiler, output) == executed(compiler, original, "-O0")
+    assert main(["build", str(original), "-o", str(output), "--target", "neoverse-v1"]) == 1
+    assert capsys.readouterr().err.endswith("LOOPWRIGHT_CC names one for neoverse-v1\n")
     missing = original.parent / "missing"
     assert main(["build", str(original), "-o", str(missing / "program.o")]) == 1
     assert capsys.readouterr().err == (
