@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -116,3 +118,14 @@ def test_groups_are_numbered_in_order() -> None:
     present = np.array([[True, True, False]])
     grids = [np.array([[5, 3, 0]])]
     assert groups(grids, present).tolist() == [[1, 0, -1]]
+
+
+@pytest.mark.parametrize("name", ["i", "a_long_name"])
+def test_labels_of_rows_lie_in_the_picture(name: str) -> None:
+    text = TRIANGLE.replace("%i", f"%{name}").replace("1 to %n", "1000 to %n")
+    schedule = schedule_of(text, "")
+    plane = one_plane(schedule, {"n": 1100})
+    drawing = draw_neighbourhood(schedule.scop, plane, list(schedule.dependences))
+    labels = re.findall(r'<text x="([\d.]+)"[^>]*text-anchor="end"[^>]*>([^<]+)<', drawing)
+    assert labels[0][1].startswith(f"{name}=10")
+    assert all(float(x) >= 6 * len(label) for x, label in labels)
