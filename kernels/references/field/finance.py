@@ -87,12 +87,18 @@ def autocorrelation(n: int, lags: int, x: Array, r: Array) -> None:
         r[lag] = x[:n] @ x[lag : lag + n]
 
 
+def rolling_covariance(series: int, n: int, x: Array, y: Array, covariance: Array) -> None:
+    """Covariances of windows, in double precision."""
+    a, b = (np.lib.stride_tricks.sliding_window_view(each.astype(float), 20, 1) for each in (x, y))
+    covariance[...] = (a * b).mean(2) - a.mean(2) * b.mean(2)
+
+
 REFERENCES: Mapping[str, Callable[..., None]] = MappingProxyType(
     {
         function.__name__: function
         for function in (
             *(black_scholes, american_put, asian_paths, covariance_rows, rolling_statistics),
-            *(moments, logistic_gradient, autocorrelation),
+            *(moments, logistic_gradient, autocorrelation, rolling_covariance),
         )
     }
 )

@@ -94,7 +94,7 @@ def test_windows(zen3: None, kind: str, outer: str, inner: str, columns: int, ta
     results = np.zeros((2, 12, columns), TYPES[kind])
     for schedule, result in zip((None, str(found)), results, strict=True):
         loopwright.load(text)["f"].compile(schedule, threads=2)(x, y, result)
-    assert np.array_equal(*results)
+    assert np.array_equal(results[0], results[1])
     windows = (np.lib.stride_tricks.sliding_window_view(a, taps, 1)[:, :columns] for a in (x, y))
     first, second = windows
     assert np.allclose(results[1], (first * second - first).sum(2), rtol=1e-3, atol=1e-3)
@@ -111,7 +111,7 @@ def test_small_products(zen3: None, kind: str, n: int) -> None:
     results = np.zeros((2, 33, n, n), TYPES[kind])
     for schedule, result in zip((None, str(found)), results, strict=True):
         loopwright.load(text)["f"].compile(schedule, threads=2)(a, b, result)
-    assert np.array_equal(*results)
+    assert np.array_equal(results[0], results[1])
     assert np.allclose(results[1], a @ b, rtol=1e-4)
 
 
