@@ -87,10 +87,14 @@ class LiveElements:
         return found
 
     def _overwritten(self, writer: str) -> isl.Set:
-        """Instances of a statement after which something writes the same element again."""
+        """Instances of a statement after which something writes the same element again.
+
+        An opaque statement only may write it.
+        """
+        uncertain = self.scop.opaque_statements
         found = isl.Set.empty(self.scop.statement(writer).domain.get_space())
         for output in self.outputs:
-            if output.source == writer:
+            if output.source == writer and output.target not in uncertain:
                 found = found.union(output.relation.domain())
         return found
 

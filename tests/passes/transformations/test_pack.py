@@ -426,3 +426,33 @@ def test_bytes_are_widened_as_they_are_extended(array: str) -> None:
 def test_only_bytes_that_are_extended_are_widened() -> None:
     with pytest.raises(MalformedTransformation, match="leave out widened=true"):
         loopwright.load(BYTES)["f"].schedule("pack{loops=i array=C widened=true}")
+
+
+MAY_OVERWRITE = """
+func.func @f(%J: memref<4xi32>, %A: memref<8xf64>, %B: memref<8xf64>) {
+  affine.for %i = 0 to 3 {
+    affine.for %j = 0 to 8 {
+      %b = affine.load %B[%j] : memref<8xf64>
+      affine.store %b, %A[%j] : memref<8xf64>
+    }
+  }
+  affine.for %k = 0 to 4 {
+    %zero = arith.constant 0.0 : f64
+    %s = affine.load %J[%k] : memref<4xi32>
+    %t = arith.index_cast %s : i32 to index
+    memref.store %zero, %A[%t] : memref<8xf64>
+  }
+  return
+}
+"""
+
+
+def test_what_a_later_statement_only_may_overwrite_is_copied_out() -> None:
+    b = np.arange(1.0, 9.0)
+    j = np.array([1, 1, 5, 0], "i4")
+    expected = b.copy()
+    expected[j] = 0
+    for schedule in (None, "pack{loops=j array=A}", "tile{loops=i sizes=2},pack{loops=j array=A}"):
+        a = np.zeros(8)
+        loopwright.load(MAY_OVERWRITE)["f"].compile(schedule)(j, a, b)
+        assert np.array_equal(a, expected), schedule
