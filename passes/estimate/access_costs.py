@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from math import ceil, log2, prod
+from math import ceil, gcd, log2, prod
 
 from ..machine.machine import Machine
-from ..polyhedral.schedule_tree import Loop
+from ..polyhedral.schedule_tree import Loop, place_of
 from ..polyhedral.scop import Access, AccessKind
 from .program_statistics import ProgramStatistics, StatementStatistics, bytes_of
 from .scheduled_program import ScheduledProgram
@@ -27,6 +27,9 @@ LARGEST_ROW = 8
 
 OVERLAPPING_STORES = 4.0
 """What two stores cost that cover leading lanes, and the shuffles before them, in stores."""
+
+EVICTED_STORE = 30.0
+"""Cycles of a store whose line has been evicted; measured on a Zen 5, 31 from L2 and 43 from L3."""
 
 SHUFFLES_PER_LOAD = 1.0
 """What a shuffle costs, in loads."""
@@ -229,11 +232,34 @@ def _gather(
     if access.kind is AccessKind.WRITE and (
         columns < block or _is_read_between(program, access, statement, around)
     ):
-        return machine.stores_per_cycle * machine.scatter_cycles * lanes
+        cycles = machine.scatter_cycles + _eviction(program, access, statement, around)
+        return machine.stores_per_cycle * cycles * lanes
     is_marked = around.vector is not None and around.vector.vector is not None
     if columns < max(2.0, FEWEST_COLUMNS * block) or not is_marked:
         return machine.loads_per_cycle * machine.gather_cycles * lanes
     return lanes / block * (block / columns + log2(block))
+
+
+def _eviction(
+    program: ScheduledProgram, write: Access, statement: StatementStatistics, around: LoopsAround
+) -> float:
+    """Cycles that a store of a lane waits where those of other lanes have evicted its line.
+
+    Rows a large power of two apart are in few sets of a cache.
+    """
+    machine, vector = program.machine, around.vector
+    assert vector is not None
+    size = bytes_of(write.array.element_type)
+    direction = statement.direction(around.loops, vector)
+    if direction is None:
+        return 0.0
+    stride = abs(statement.stride(write, direction, program.statistics)) * size
+    rows = around.trips[place_of(vector, around.loops)]
+    for level, period in machine.set_periods.items():
+        places = period // gcd(stride, period)
+        if stride >= machine.cache_line and rows * period > places * machine.caches[level]:
+            return EVICTED_STORE
+    return 0.0
 
 
 def _is_read_between(

@@ -125,3 +125,30 @@ def test_columns_are_stored_as_a_block_where_no_load_is_in_between(
     )
     assert (in_place < WIDE.scatter_cycles) == is_block
     assert elsewhere < WIDE.scatter_cycles
+
+
+WIDTH = 8
+COLUMNS = """
+func.func @f(%n: index, %m: index, %A: memref<?xTYPE>, %B: memref<?x?xTYPE>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %m {
+      %0 = affine.load %A[%j] : memref<?xTYPE>
+      affine.store %0, %B[%j, %i] : memref<?x?xTYPE>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+@pytest.mark.parametrize("target", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_rows_a_power_of_two_apart_evict_each_other(kind: str, target: Target) -> None:
+    """Unless there are few of them, or a row more or less lies between."""
+    text, steps = COLUMNS.replace("TYPE", kind), f"vectorize{{loops=j width={WIDTH}}}"
+
+    def cycles(n: int, m: int) -> float:
+        return accesses(text, {"n": n, "m": m}, steps, target)
+
+    assert cycles(1024, 200) > 8 * cycles(1024 + 16, 200)
+    assert cycles(1024, 16) == cycles(1024 + 16, 16)
