@@ -176,6 +176,7 @@ class VectorLoops:
         """Whether all statements of a loop that run under it run in the same of its iterations.
 
         Some may not run at all for some values of the loops around it: such guards are outside.
+        Where LLVM makes the vectors, it selects what is stored to scalars of the program.
         """
         if len(loop.schedule) == 1:
             return True
@@ -184,11 +185,19 @@ class VectorLoops:
         found = self._in_step.get(key)
         if found is None:
             around = loops[: place_of(loop, loops) + 1]
-            parts = [self._iterations(name, around) for name in loop.schedule]
+            parts = [
+                self._iterations(name, around)
+                for name in loop.schedule
+                if loop.vector is not None or self._stores_elements(name)
+            ]
             found = self._in_step[key] = all(
                 _agree(one, other) for one, other in combinations(parts, 2)
             )
         return found
+
+    def _stores_elements(self, name: str) -> bool:
+        writes = self._program.statement(name).statement.writes
+        return not all(is_scalar(write.array) for write in writes)
 
     def _has_conditions_inside(
         self, statement: StatementStatistics, loop: Loop, loops: tuple[Loop, ...]

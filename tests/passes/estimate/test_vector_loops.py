@@ -117,6 +117,33 @@ def test_guards_of_the_vector_loop_itself_leave_scalars(kind: str) -> None:
     assert all(each.guards > 0 for each in found.values())
 
 
+CLAMPED = """
+func.func @f(%A: memref<100x1000xTYPE>, %B: memref<100x1000xTYPE>) {
+  affine.for %t = 0 to 100 {
+    affine.for %i = 0 to 1000 {
+      %0 = affine.load %A[%t, %i] : memref<100x1000xTYPE>
+      %1 = affine.if affine_set<(d0) : (d0 - 1 >= 0)>(%i) -> TYPE {
+        %2 = affine.load %A[%t, %i - 1] : memref<100x1000xTYPE>
+        affine.yield %2 : TYPE
+      } else {
+        affine.yield %0 : TYPE
+      }
+      %3 = arith.subf %1, %0 : TYPE
+      affine.store %3, %B[%t, %i] : memref<100x1000xTYPE>
+    }
+  }
+  return
+}
+"""
+
+
+@KINDS
+def test_llvm_selects_values_at_borders(kind: str) -> None:
+    found = cycles(scheduled(CLAMPED, kind))
+    assert len(found) == 3
+    assert min(each.lanes for each in found.values()) > 1
+
+
 @KINDS
 @pytest.mark.parametrize(("taps", "is_unrolled"), [(12, True), (48, True), (400, False)])
 def test_llvm_unrolls_what_is_short_and_makes_vectors_around_it(
