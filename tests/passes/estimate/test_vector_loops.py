@@ -141,7 +141,7 @@ func.func @f(%A: memref<100x1000xTYPE>, %B: memref<100x1000xTYPE>) {
 def test_llvm_selects_values_at_borders(kind: str) -> None:
     found = cycles(scheduled(CLAMPED, kind))
     assert len(found) == 3
-    assert min(each.lanes for each in found.values()) > 1
+    assert max(found.values(), key=lambda each: each.instances).lanes > 1
 
 
 @KINDS
