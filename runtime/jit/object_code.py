@@ -20,6 +20,7 @@ from ...support.fork_safety import held_in_forks
 from ...support.stage_times import stage
 from . import llvm
 from .llvm.llvmlite_module import initialise
+from .stores_of_one_lane import with_scalar_stores
 
 if TYPE_CHECKING:
     from ...passes.machine.target import Target
@@ -51,6 +52,16 @@ Now and then LLVM unrolls loops around loops that it has unrolled, and takes 16 
 def optimise(module: ir.Module | str, target: Target, options: CompileOptions) -> llvm.Module:
     """Parses, verifies and optimises a module, or the text of one."""
     text = str(module)
+    optimised = _optimised(text, target, options)
+    if "llvm.masked.store" in text and "avx512f" in target.features:
+        before = str(optimised)
+        after = with_scalar_stores(before)
+        if after != before:
+            return llvm.parse(after, _machine(target))
+    return optimised
+
+
+def _optimised(text: str, target: Target, options: CompileOptions) -> llvm.Module:
     vectorise = options.vectorise
     if vectorise is None:
         vectorise = EXPLICIT_VECTORS not in text
