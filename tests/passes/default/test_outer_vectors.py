@@ -115,12 +115,12 @@ def test_small_products(zen3: None, kind: str, n: int) -> None:
     assert np.allclose(results[1], a @ b, rtol=1e-4)
 
 
-@pytest.mark.parametrize("reassociate", [False, True])
 @pytest.mark.parametrize("kind", TYPES)
-def test_windows_are_chosen(zen3: None, kind: str, reassociate: bool) -> None:
-    text = filled(WINDOW, OUTER="i", INNER="j", ROWS=128, READ=2048, COLUMNS=2028, TAPS=20)
+def test_windows_are_chosen(zen3: None, kind: str) -> None:
+    """Where sums keep their order; with fast math, LLVM makes vectors of the terms."""
+    text = filled(WINDOW, OUTER="i", INNER="j", ROWS=128, READ=2128, COLUMNS=2028, TAPS=100)
     scop = schedule_of(text.replace("TYPE", kind)).scop
-    chosen = default_schedule(scop, infer_extents(scop, {}), threads=2, reassociate=reassociate)
+    chosen = default_schedule(scop, infer_extents(scop, {}), threads=2)
     width = 4 if kind == "f64" else 8
     assert f"vectorize{{loops=j width={width}}},parallel{{loops=i}}" in str(chosen)
 
