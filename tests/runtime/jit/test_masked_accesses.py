@@ -131,12 +131,20 @@ def test_batches_whose_rows_are_loaded_in_parts(target: str) -> None:
             %4 = arith.subf %0, %3 : f32
             affine.store %4, %x[%b, %i] : memref<?x?xf32>
           }
+          %5 = affine.load %x[%b, %i] : memref<?x?xf32>
+          %6 = affine.load %A[%b, %i, %i] : memref<?x?x?xf32>
+          %7 = arith.divf %5, %6 : f32
+          affine.store %7, %x[%b, %i] : memref<?x?xf32>
         }
       }
       return
     }"""
     steps = (
-        "strip-mine{loops=b size=8},pack{loops=bt array=A order=1,2,0},"
+        "strip-mine{loops=b size=8},pack{loops=bt array=x order=1,0},"
+        "interchange{loops=pack_x.x1,pack_x.x0},vectorize{loops=pack_x.x0 width=8},"
+        "unroll{loops=pack_x.x1 factor=4},interchange{loops=unpack_x.x1,unpack_x.x0},"
+        "vectorize{loops=unpack_x.x1 width=4},unroll{loops=unpack_x.x0},"
+        "pack{loops=bt array=A order=1,2,0},"
         "interchange{loops=A1,A2,A0},vectorize{loops=A0 width=8},unroll{loops=A2 factor=4},"
         "vectorize{loops=b width=8}"
     )
@@ -145,7 +153,7 @@ def test_batches_whose_rows_are_loaded_in_parts(target: str) -> None:
     if not chosen.features <= Target.host().features:
         pytest.skip("this processor does not have the instructions")
     kernel = function.compile(function.schedule(steps, chosen), threads=1, target=chosen)
-    for batch, n in ((33, 2), (9, 5)):
+    for batch, n in ((33, 2), (7, 9), (8, 3), (1, 12), (15, 6), (9, 5)):
         matrices = np.random.default_rng(n).random((batch, n, n), np.float32)
         found = np.random.default_rng(batch).random((batch, n), np.float32)
         expected = found.copy()
