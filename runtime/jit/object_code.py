@@ -20,7 +20,7 @@ from ...support.fork_safety import held_in_forks
 from ...support.stage_times import stage
 from . import llvm
 from .llvm.llvmlite_module import initialise
-from .stores_of_one_lane import with_scalar_stores
+from .masked_accesses import with_sound_masks
 
 if TYPE_CHECKING:
     from ...passes.machine.target import Target
@@ -53,9 +53,9 @@ def optimise(module: ir.Module | str, target: Target, options: CompileOptions) -
     """Parses, verifies and optimises a module, or the text of one."""
     text = str(module)
     optimised = _optimised(text, target, options)
-    if "llvm.masked.store" in text and "avx512f" in target.features:
+    if "llvm.masked." in text:
         before = str(optimised)
-        after = with_scalar_stores(before)
+        after = with_sound_masks(before)
         if after != before:
             return llvm.parse(after, _machine(target))
     return optimised

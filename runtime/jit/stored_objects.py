@@ -8,8 +8,8 @@ from functools import cache
 from ...passes.machine.target import Target
 from ...support.stage_times import stage
 from ...support.version import __version__
+from . import masked_accesses
 from . import object_code as jit
-from . import stores_of_one_lane
 from .cache import cache_key, default_cache
 from .llvm import library, library_module, llvmlite_module
 
@@ -17,7 +17,7 @@ from .llvm import library, library_module, llvmlite_module
 @cache
 def _code_generator() -> str:
     """What turns LLVM IR into object code: versions, and the text of our own part."""
-    parts = (jit, stores_of_one_lane, library, library_module, llvmlite_module)
+    parts = (jit, masked_accesses, library, library_module, llvmlite_module)
     sources = map(inspect.getsource, parts)
     return "\n".join((__version__, *sources))
 
