@@ -9,6 +9,7 @@ from itertools import groupby
 from math import prod
 
 from xdsl.ir import Operation
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind
 
 from ..polyhedral.schedule_tree import Leaf, Loop, leaves
 from ..polyhedral.scop import Access, Statement
@@ -20,6 +21,8 @@ from .program_statistics import StatementStatistics, bytes_of, is_scalar, subscr
 from .recurrence_bound import recurrence
 from .scheduled_program import ScheduledProgram, innermost_loop
 from .vector_loops import VectorLoops
+
+WRAPPING = (AffineBinaryOpKind.Mod, AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.CeilDiv)
 
 INTERLEAVED = 4
 """Vectors that LLVM computes side by side where it makes them by itself."""
@@ -229,7 +232,7 @@ class InCoreTime:
                 position
                 for position, direction in enumerate(directions)
                 if direction is None
-                or load.array.is_local
+                or (load.array.is_local and _wraps_around(load))
                 or load.array.name in written[position]
                 or any(subscript_steps(load, direction))
             )
@@ -288,6 +291,15 @@ class InCoreTime:
         side_by_side = (vector.unroll or 1) if vector.vector is not None else INTERLEAVED
         under_way = machine.reorder_window / (terms * len(statement.statement.body))
         return machine.latencies["additions"] / max(1.0, side_by_side, under_way)
+
+
+def _wraps_around(access: Access) -> bool:
+    """Whether a subscript is a remainder or a quotient, as in tiles."""
+    return any(
+        isinstance(part, AffineBinaryOpExpr) and part.kind in WRAPPING
+        for subscript in access.map.results
+        for part in subscript.dfs()
+    )
 
 
 def _scalar_bits(statement: Statement, vector: Loop | None) -> int | None:
