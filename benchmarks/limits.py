@@ -5,8 +5,6 @@
 
 The limit of a kernel is the larger of two times: its operations at the measured peak, and the least
 that it moves, every array once, at the measured bandwidth of the level that holds all of them.
-Minimum and maximum are not counted as operations by the peak of their type: shares of programs
-over other semirings (floyd-warshall, nussinov) say little.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from .scheduled_program import ScheduledProgram, innermost_loop
 from .vector_loops import VectorLoops
 
 WRAPPING = (AffineBinaryOpKind.Mod, AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.CeilDiv)
+"""Of subscripts that slopes do not describe."""
 
 INTERLEAVED = 4
 """Vectors that LLVM computes side by side where it makes them by itself."""

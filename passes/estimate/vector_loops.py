@@ -50,6 +50,7 @@ class VectorLoops:
         self._schedule = program.schedule
         self._in_step: dict[int, bool] = {}
         self._short: dict[int, bool] = {}
+        self._free: dict[int, bool] = {}
 
     def around(
         self, statement: StatementStatistics, loops: tuple[Loop, ...]
@@ -65,14 +66,19 @@ class VectorLoops:
         innermost = innermost_loop(loops)
         if marked or innermost is None:
             return None, bool(marked)
-        if not self._program.is_explicit:
-            is_free = self._schedule.is_lockstep(innermost) or (
-                self._may_reassociate(innermost, loops) and self._only_sums(innermost)
+        if self._program.is_explicit or not self._is_free(innermost, loops):
+            return None, False
+        is_scalar = not self._can_be_vector(statement, innermost, loops)
+        return (None, True) if is_scalar else (innermost, False)
+
+    def _is_free(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
+        """Whether dependences let LLVM make vectors of a loop: asked for each of its statements."""
+        found = self._free.get(id(loop))
+        if found is None:
+            found = self._free[id(loop)] = self._schedule.is_lockstep(loop) or (
+                self._may_reassociate(loop, loops) and self._only_sums(loop)
             )
-            if is_free:
-                is_scalar = not self._can_be_vector(statement, innermost, loops)
-                return (None, True) if is_scalar else (innermost, False)
-        return None, False
+        return found
 
     def packed(self, loops: tuple[Loop, ...]) -> Loop | None:
         """An unrolled loop of independent copies, of which LLVM's SLP vectoriser can make vectors.
