@@ -142,7 +142,7 @@ def _masked_load(
     default = emitter.value(otherwise)
     stored = to_storage(emitter, default)
     count = leading_lanes(lanes_of(mask))
-    if count is not None and not _masks_loads(emitter, stored.type):
+    if count is not None and not _masks_loads(emitter, stored.type, count):
         loaded = load_leading(emitter, pointer, stored, count, _alignment(op, stored.type))
         emitter.values[op.results[0]] = from_storage(emitter, loaded, default.type)
         return
@@ -167,7 +167,7 @@ def _masked_store(
     pointer = _pointer(emitter, base, subscripts)
     stored = to_storage(emitter, emitter.value(value))
     count = leading_lanes(lanes_of(mask))
-    if count is not None and not _masks_stores(emitter, stored.type):
+    if count is not None and not _masks_stores(emitter, stored.type, count, base):
         store_leading(emitter, stored, pointer, count, _alignment(op, stored.type))
         return
     active = guard_mask(emitter, base, emitter.all_values(subscripts), emitter.value(mask))
@@ -179,17 +179,32 @@ def _masked_store(
     )
 
 
-def _masks_loads(emitter: FunctionEmitter, kind: ir.Type) -> bool:
-    """Whether loads of a known number of lanes have masks; the checks of bounds need them."""
+def _masks_loads(emitter: FunctionEmitter, kind: ir.Type, count: int | None = None) -> bool:
+    """Whether loads of a known number of lanes have masks; the checks of bounds need them.
+
+    So many leading lanes may be a shorter vector.
+    """
     module = emitter.module
-    size = size_in_bytes(scalar_type(kind))
-    return module.options.check_bounds or module.target.has_masked_loads(size)
+    is_shorter = count is not None and count.bit_count() == 1
+    has_masks = module.target.has_masked_loads(size_in_bytes(scalar_type(kind)))
+    return module.options.check_bounds or (has_masks and not is_shorter)
 
 
-def _masks_stores(emitter: FunctionEmitter, kind: ir.Type) -> bool:
+def _masks_stores(
+    emitter: FunctionEmitter,
+    kind: ir.Type,
+    count: int | None = None,
+    base: SSAValue | None = None,
+) -> bool:
+    """The same for stores; those of leading lanes to a memref that is loaded have none.
+
+    What is loaded from beside what was stored under a mask waits for it: the next row, as well.
+    """
     module = emitter.module
-    size = size_in_bytes(scalar_type(kind))
-    return module.options.check_bounds or module.target.has_masked_stores(size)
+    is_shorter = count is not None and count.bit_count() == 1
+    is_loaded = base is not None and any(use.operation.results for use in base.uses)
+    has_masks = module.target.has_masked_stores(size_in_bytes(scalar_type(kind)))
+    return module.options.check_bounds or (has_masks and not is_shorter and not is_loaded)
 
 
 def _pointers(emitter: FunctionEmitter, op: Operation) -> tuple[ir.Value, Sequence[ir.Value]]:

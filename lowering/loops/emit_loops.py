@@ -14,13 +14,13 @@ from ...passes.polyhedral.schedule_tree import Loop
 from ..nest.index_expression import Index, decide, substitute_condition
 from ..nest.nest import Block as Parts
 from ..nest.nest import Call, For, Guard, Nest, Once, TileSplit, is_uneven
+from ..nest.unrolled_copies import unrolled_copies
 from .emit_statements import Lanes, StatementEmitter
 from .emit_vector_loops import Environment, VectorLoopEmitter
 from .ir_builder import IRBuilder
 from .loop_bounds import bounds, loop_value, value_of
 from .parallel_loops import parallel_loop
 from .storage import Storage
-from .unrolled_copies import unrolled_copies
 
 # LLVM does not unroll loops that the code has so many copies of: of 700 KB of LLVM IR it would make
 # twenty times as much code, in a minute.

@@ -24,6 +24,7 @@ from .emit_statements import Lanes, StatementEmitter
 from .ir_builder import IRBuilder
 from .loop_bounds import tightest
 from .storage import Storage
+from .updated_places import updated_places
 
 Environment = Mapping[int, Index]
 
@@ -225,15 +226,21 @@ class VectorLoopEmitter(ABC):
 
         if iterations.is_constant:
             vectors, rest = divmod(max(0, iterations.constant), width)
+            sums = updated_places(nest.body, self.statements.statements)
             unroll = None if self.is_partial_tile else nest.loop.unroll
+            if nest.loop.unroll is None and self._stay_in_registers(sums * (vectors + (rest > 0))):
+                unroll = 0
             copies = vectors if unroll == 0 else min(unroll or 1, vectors)
-            if vectors and copies == vectors and vectors <= self.room:
+            is_unrolled = copies == vectors <= self.room
+            if vectors and is_unrolled:
                 with self.copied(vectors):
                     for position in range(vectors):
                         whole(first + position * stride)
             elif vectors:
                 self._full_vectors(nest, first, Index(vectors), stride, whole)
-            if rest:
+            if rest and sums and not is_unrolled:
+                self._shorter(nest, first + vectors * stride, Index(rest), environment)
+            elif rest:
                 self._rest(nest, first + vectors * stride, Index(rest), limit, environment)
             return
         vectors = iterations // width
@@ -249,13 +256,23 @@ class VectorLoopEmitter(ABC):
         self, nest: For, base: Index, rest: Index, limit: Index, environment: Environment
     ) -> None:
         """The last iterations, fewer than a vector: masked, or in ever shorter vectors."""
-        width = nest.loop.vector
-        assert width is not None
         if self._has_masks(nest, base, environment, rest):
             self._between(nest, base, (), (limit,), environment)
-            return
+        else:
+            self._shorter(nest, base, rest, environment)
+
+    def _stay_in_registers(self, vectors: int) -> bool:
+        """Whether so many vectors of sums are best unrolled: registers hold them then."""
+        return not self.is_partial_tile and 0 < vectors <= self.target.vector_registers // 2
+
+    def _shorter(self, nest: For, base: Index, rest: Index, environment: Environment) -> None:
+        """The last iterations in ever shorter vectors: what one has stored is loaded soon.
+
+        What was stored under a mask is not.
+        """
+        assert nest.loop.vector is not None
         # With powers of two, each vector is needed once at most.
-        width = 1 << (width - 1).bit_length()
+        width = 1 << (nest.loop.vector - 1).bit_length()
         while width > 1:
             width //= 2
             self.builder.branch(
@@ -290,9 +307,10 @@ class VectorLoopEmitter(ABC):
     def _gap(self, nest: For, first: Index, limit: Index, environment: Environment) -> Index:
         """How many iterations lie before the first aligned vector; 0 in loops that are left alone.
 
-        These are short ones, those with steps, and unrolled vectors, as in a register
-        tile; of those with bounds that vary, all that have no loops inside; and those with elements
-        that the target accesses one by one where a vector is not full, also as they lie apart.
+        These are short ones, those with steps, sums, of which a vector that was stored under a mask
+        would be late, and unrolled vectors, as in a register tile; of those with bounds that vary,
+        all that have no loops inside; and those with elements that the target accesses one by one
+        where a vector is not full, also as they lie apart.
         """
         width = nest.loop.vector
         assert width is not None
@@ -301,6 +319,7 @@ class VectorLoopEmitter(ABC):
         if (
             nest.step != 1
             or nest.loop.unroll == 0
+            or updated_places(nest.body, self.statements.statements)
             or (nest.loop.within is not None and nest.loop.within.size < long)
             or decide(Comparison(">=", excess)) is False
             or not (excess.is_constant or any(isinstance(node, For) for node in walk(nest.body)))

@@ -44,13 +44,14 @@ def is_tile_entry(loop: Loop, outer: tuple[Loop, ...]) -> bool:
     """
     inside = tuple(loops(loop))
     tiles = {inner.within.tile for inner in inside if inner.within is not None}
-    tiles -= {inner.name for inner in inside if _is_unrolled_strip(inner)}
+    tiles -= {inner.name for inner in inside if is_unrolled_strip(inner)}
     around = {enclosing.name for enclosing in outer}
     has_points = any(inner.within and inner.within.tile in around for inner in chain(loop))
     return has_points and not any(inner.name in tiles for inner in inside)
 
 
-def _is_unrolled_strip(loop: Loop) -> bool:
+def is_unrolled_strip(loop: Loop) -> bool:
+    """Whether the loop is one over strips that are unrolled where they begin."""
     body = loop.body
     return (
         isinstance(body, Loop)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ...passes.polyhedral.schedule_tree import loops
+from .full_tiles import is_unrolled_strip
 from .index_expression import (
     Comparison,
     Connective,
@@ -37,7 +38,8 @@ from .simplification import is_implied, simplify
 def split_index_sets(nest: Nest) -> Nest:
     """The nest in which loops around full tiles run over full and partial ranges separately.
 
-    Loops over tiles and those inside of partial tiles stay whole.
+    Loops over tiles, but for strips that are unrolled, and those inside of partial tiles stay
+    whole.
     """
     match nest:
         case For():
@@ -87,6 +89,8 @@ def _is_explicit(nest: For) -> bool:
 
 def _can_be_cut(nest: For) -> bool:
     tiles = {inner.within.tile for inner in loops(nest.loop.body) if inner.within is not None}
+    if is_unrolled_strip(nest.loop):
+        tiles -= {nest.loop.name}
     is_plain = not _is_explicit(nest) and not nest.loop.parallel and nest.step == 1
     is_plain = is_plain and nest.size is None
     return is_plain and nest.loop.name not in tiles

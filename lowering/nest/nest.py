@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Tree, path
 from ...passes.polyhedral.schedule_tree import walk as walk_tree
-from .index_expression import Condition, Index, condition_indices
+from .index_expression import Condition, Index, condition_indices, decide, substitute_condition
 
 
 @dataclass(frozen=True)
@@ -139,6 +139,39 @@ def restrict(nest: Nest, names: Container[str]) -> Nest:
             return TileSplit(condition, restrict(full, names), restrict(rest, names))
         case Call(statement):
             return nest if statement in names else Block(())
+
+
+def substitute(nest: Nest, values: Mapping[int, Index]) -> Nest:
+    """The nest when variables of loops around it have these values, without decided guards."""
+
+    def of(index: Index) -> Index:
+        return index.substitute(values)
+
+    match nest:
+        case For():
+            return replace(
+                nest,
+                lower=tuple(map(of, nest.lower)),
+                upper=tuple(map(of, nest.upper)),
+                size=nest.size and of(nest.size),
+                value=nest.value and of(nest.value),
+                body=substitute(nest.body, values),
+            )
+        case Once(loop, value, body):
+            return Once(loop, of(value), substitute(body, values))
+        case Block(parts):
+            return Block(tuple(substitute(part, values) for part in parts))
+        case Guard(condition, then, otherwise):
+            condition = substitute_condition(condition, values)
+            known = decide(condition)
+            if known is not None:
+                return substitute(then if known else otherwise, values)
+            return Guard(condition, substitute(then, values), substitute(otherwise, values))
+        case TileSplit(condition, full, partial):
+            condition = substitute_condition(condition, values)
+            return TileSplit(condition, substitute(full, values), substitute(partial, values))
+        case Call():
+            return nest.substitute(values)
 
 
 def omitted_loops(nest: Nest, tree: Tree) -> list[tuple[Loop, Call]]:

@@ -57,7 +57,7 @@ def port_cycles(
     """
     machine = program.machine
     costs = dict.fromkeys(AccessKind, 0.0)
-    masked = _masked_share(around) * (_masked_store(machine, around) - 1)
+    masked = masked_share(around) * (_masked_store(machine, around) - 1)
     for access in statement.statement.accesses:
         place = access.array.name, access.map
         if access.kind is AccessKind.READ and place in done:
@@ -88,17 +88,21 @@ def _masked_store(machine: Machine, around: LoopsAround) -> float:
     return min(OVERLAPPING_STORES, cycles) if is_known else cycles
 
 
-def _masked_share(around: LoopsAround) -> float:
+def masked_share(around: LoopsAround) -> float:
     """The share of vectors of which only some lanes count: the last one, where it is not full.
 
-    Where whole tiles are whole vectors, that is the last one of the last tile.
+    Where whole tiles are whole vectors, that is the last one of the last tile. A power of two is a
+    shorter vector; a trip count that is whole on average is taken to be always the same.
     """
     counts = {loop.name: count for loop, count in zip(around.loops, around.trips, strict=True)}
     for loop, count in zip(around.loops, around.trips, strict=True):
         if loop is around.vector and loop.vector is not None:
             if loop.within is not None and loop.within.size % loop.vector == 0:
                 count *= counts.get(loop.within.tile, 1.0)
-            return (count % loop.vector > 0) / ceil(count / loop.vector)
+            rest = count % loop.vector
+            if rest.is_integer() and int(rest).bit_count() == 1:
+                return 0.0
+            return (rest > 0) / ceil(count / loop.vector)
     return 0.0
 
 
@@ -121,7 +125,10 @@ def _operations(
         if loop is around.vector:
             if stride not in (0, 1):
                 cost *= _apart(program, access, statement, around, stride)
-            elif stride:
+            elif not stride:
+                if loop.unroll == 0 or any(loop is each for each in kept):
+                    cost /= max(1.0, count / around.lanes)
+            else:
                 cost *= _registers_of(access, around, machine)
                 # A vector that begins anywhere may cross the end of a line.
                 cost *= (
@@ -140,7 +147,7 @@ def _loops_that_use_again(strides: Sequence[int], around: LoopsAround) -> list[L
     for loop, stride in zip(reversed(around.loops), reversed(strides), strict=True):
         if loop.unroll == 0:
             continue
-        if stride or loop is around.vector:
+        if stride:
             break
         kept.append(loop)
     return kept

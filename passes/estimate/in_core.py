@@ -13,7 +13,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind
 
 from ..polyhedral.schedule_tree import Leaf, Loop, leaves
 from ..polyhedral.scop import Access, Statement
-from .access_costs import LoopsAround, port_cycles
+from .access_costs import LoopsAround, masked_share, port_cycles
 from .opaque_work import opaque_operations
 from .operation_costs import Changes, throughput
 from .paired_products import adds_pairs
@@ -129,17 +129,18 @@ class InCoreTime:
         statistics = self._program.statement(leaf.statement)
         if not statistics.instances:
             return None
-        loops = self._vector_loops.unrolled(loops)
+        loops = self._vector_loops.unrolled(statistics, loops)
         vector, is_scalar = self._vector_loops.around(statistics, loops)
         if statistics.statement.is_opaque:
             vector = None
-        packed = None if vector or is_scalar else self._vector_loops.packed(loops)
+        is_marked = is_scalar or (vector is not None and vector.vector is not None)
+        packed = None if is_marked else self._vector_loops.packed(loops)
         if packed is None:
             return self._cycles(statistics, loops, vector, shared, is_scalar=is_scalar)
         # LLVM packs copies where that is faster.
         found = [
             (self._cycles(statistics, loops, each, own, is_scalar=False), own)
-            for each in (None, packed)
+            for each in (None, packed, *([vector] if vector else []))
             for own in [Shared({*shared.operations}, {*shared.places})]
         ]
         best, own = min(found, key=lambda each: each[0].total / each[0].lanes)
@@ -186,7 +187,7 @@ class InCoreTime:
             program.threads(statistics, loops),
             operations + opaque_operations(statistics.statement),
             port_cycles(program, statistics, around, shared.places),
-            self._latency(statistics, loops, vector, lanes),
+            max(self._latency(statistics, around), self._latency_in_memory(statistics, around)),
             program.machine.guard_cycles * guards,
         )
 
@@ -240,14 +241,9 @@ class InCoreTime:
 
         return positions
 
-    def _latency(
-        self,
-        statement: StatementStatistics,
-        loops: tuple[Loop, ...],
-        vector: Loop | None,
-        lanes: float,
-    ) -> float:
+    def _latency(self, statement: StatementStatistics, around: LoopsAround) -> float:
         """Cycles per vector of instances that a chain of dependent operations takes at least."""
+        loops, vector, lanes = around.loops, around.vector, around.lanes
         innermost = innermost_loop(loops)
         if innermost is None:
             return 0.0
@@ -272,6 +268,33 @@ class InCoreTime:
         length = _chain(statement, loops, trips) * len(statement.statement.body)
         # Short chains that follow each other overlap.
         return waits / max(1.0, chains, self._program.machine.reorder_window / length)
+
+    def _latency_in_memory(self, statement: StatementStatistics, around: LoopsAround) -> float:
+        """Cycles per vector that sums take which loops inside of theirs leave in memory.
+
+        What one iteration of the outer loop has stored, the next one loads.
+        """
+        machine = self._program.machine
+        accesses = [(access.array.name, access.map) for access in statement.statement.reads]
+        if not any((each.array.name, each.map) in accesses for each in statement.statement.writes):
+            return 0.0
+        inside = 1.0
+        is_stored = False
+        for loop, count in zip(reversed(around.loops), reversed(around.trips), strict=True):
+            vectors = max(1.0, count / around.lanes) if loop is around.vector else count
+            if loop.unroll != 0 and vectors > 1 and statement.rewrites(around.loops, loop):
+                break
+            is_stored |= loop.unroll != 0 and vectors > 1
+            inside *= vectors
+        else:
+            return 0.0
+        if not is_stored:
+            return 0.0
+        is_masked = masked_share(around) > 0
+        wait = machine.masked_forwarding if is_masked else machine.vector_forwarding
+        length = count * inside * len(statement.statement.body)
+        under_way = machine.reorder_window / length
+        return (machine.latencies["additions"] + wait) / inside / max(1.0, under_way)
 
     def _unrolled_latency(
         self, statement: StatementStatistics, loops: tuple[Loop, ...], vector: Loop

@@ -1,8 +1,8 @@
 """Memory traffic: the bytes that cross each level of the memory hierarchy.
 
 Of a loop whose body fits in a cache, every line crosses once; otherwise once per iteration. A
-program whose arrays fit in the last cache finds them there, from the run before or from what has
-written them.
+program whose arrays fit in a cache finds them there, from the run before or from what has written
+them.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class MemoryTraffic:
         )
         streams, unseen = self._streams(nest), self._unseen_share(nest)
         for level, bandwidth in machine.bandwidths.items():
+            if self._size <= machine.capacity(level):
+                yield 0.0
+                continue
             limit, speed = inf, bandwidth * threads
             traffic = self._into(nest, (), machine.capacity(level))
             if level == max(machine.bandwidths):
-                if self._stays_in_caches:
-                    yield 0.0
-                    continue
                 traffic += self._write_allocated(nest)
                 faster = min(1, log(streams, machine.streams))
                 limit, speed = machine.memory_bandwidth, speed * (1 + faster)
@@ -50,11 +50,9 @@ class MemoryTraffic:
             yield traffic / min(limit, speed)
 
     @cached_property
-    def _stays_in_caches(self) -> bool:
-        machine = self._program.machine
-        arrays = self._program.schedule.scop.arrays
-        total = sum(self._statistics.bytes(array) for array in arrays)
-        return total <= machine.capacity(max(machine.bandwidths))
+    def _size(self) -> int:
+        """Bytes of all arrays."""
+        return sum(map(self._statistics.bytes, self._program.schedule.scop.arrays))
 
     def _unseen_share(self, nest: Loop) -> float:
         """The share of large arrays that is read before the prefetchers see a stream."""

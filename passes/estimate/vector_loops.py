@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import accumulate, combinations
@@ -51,6 +51,7 @@ class VectorLoops:
         self._in_step: dict[int, bool] = {}
         self._short: dict[int, bool] = {}
         self._free: dict[int, bool] = {}
+        self._constant: dict[tuple[Hashable, ...], bool] = {}
 
     def around(
         self, statement: StatementStatistics, loops: tuple[Loop, ...]
@@ -83,7 +84,7 @@ class VectorLoops:
     def packed(self, loops: tuple[Loop, ...]) -> Loop | None:
         """An unrolled loop of independent copies, of which LLVM's SLP vectoriser can make vectors.
 
-        There is no other vector loop.
+        Or of the terms of a sum. There is no marked vector loop.
         """
         # Loops of `unrolled` are not in the tree, which would know what is around them.
         legality = self._schedule.legality
@@ -91,7 +92,7 @@ class VectorLoops:
         for around, loop in zip(reversed(outer[:-1]), reversed(loops), strict=True):
             if loop.unroll != 0:
                 return None
-            if legality.is_coincident(around, loop):
+            if legality.is_coincident(around, loop) or self._may_reassociate(loop, loops):
                 return loop
         return None
 
@@ -102,12 +103,35 @@ class VectorLoops:
             statement, loop, loops
         )
 
-    def unrolled(self, loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
-        """The loops without those that are unrolled fully: short ones, and few marked vectors."""
+    def unrolled(self, statement: StatementStatistics, loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
+        """The loops without those that are unrolled fully: short ones, and few vectors."""
         for depth, loop in enumerate(loops):
             if self._unrolls_all(loop, loops[:depth]):
                 return (*loops[:depth], *(replace(short, unroll=0) for short in loops[depth:]))
+        if self._unrolls_vectors(statement, loops):
+            width = self.width(statement, loops[-1])
+            return (*loops[:-1], replace(loops[-1], vector=width, unroll=0))
         return loops
+
+    def _unrolls_vectors(self, statement: StatementStatistics, loops: tuple[Loop, ...]) -> bool:
+        """Whether LLVM makes vectors of the innermost loop, so few that registers hold them."""
+        loop = loops[-1]
+        if (
+            self._program.is_explicit
+            or loop.vector is not None
+            or loop.unroll is not None
+            or not any(statement.rewrites(loops, each) for each in loops[:-1])
+        ):
+            return False
+        width = self.width(statement, loop)
+        vectors = statement.trips(loops)[-1] / width
+        return (
+            1 < vectors <= self._program.machine.vector_registers / 2
+            and self._is_free(loop, loops)
+            and self._can_be_vector(statement, loop, loops)
+            and not statement.rewrites(loops, loop)
+            and self._has_constant_length(statement.statement.name, loops)
+        )
 
     def _unrolls_all(self, loop: Loop, outer: tuple[Loop, ...]) -> bool:
         """Whether a loop, and all inside of it, is unrolled: few operations, few iterations."""
@@ -154,9 +178,27 @@ class VectorLoops:
             ):
                 return inf, inf
             copies = prod(trips)
+            if copies > MOST_UNROLLED:
+                return inf, inf
+            if not all(
+                each.unroll is not None or self._has_constant_length(leaf.statement, loops[:depth])
+                for depth, each in enumerate(loops, start=1)
+                if depth > len(outer)
+            ):
+                return inf, inf
             operations += copies * self._size(statement, loops, len(outer))
             most = max(most, copies)
         return operations, most
+
+    def _has_constant_length(self, name: str, loops: tuple[Loop, ...]) -> bool:
+        """Whether the last of the loops around a statement always has as many iterations."""
+        key = name, *map(id, loops)
+        if key not in self._constant:
+            values = isl.Map.from_range(self._iterations(name, loops))
+            values = values.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, len(loops) - 1)
+            lengths = values.lexmin().reverse().apply_range(values.lexmax()).deltas()
+            self._constant[key] = bool(lengths.is_singleton())
+        return self._constant[key]
 
     def _size(self, statement: StatementStatistics, loops: tuple[Loop, ...], depth: int) -> int:
         """Instructions of a copy when the loops from a depth on are unrolled.

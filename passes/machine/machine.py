@@ -67,6 +67,10 @@ class Machine:
     """Operations that a core has under way."""
     store_forwarding: float
     """Cycles until what was stored can be loaded."""
+    vector_forwarding: float
+    """Cycles until a vector that was stored can be loaded."""
+    masked_forwarding: float
+    """The same where only some lanes count."""
     caches: Mapping[int, int]
     """Bytes per level: those of one core for levels of its own, the whole of a shared one."""
     cache_line: int

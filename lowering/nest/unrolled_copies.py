@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..nest.nest import For, Nest, TileSplit, children
+from .nest import For, Nest, TileSplit, children
 
 
 def unrolled_copies(nest: Nest) -> int:
