@@ -235,16 +235,18 @@ def _gather(
     machine, lanes = program.machine, around.lanes
     register = max(LEAST_BLOCK_BITS, machine.vector_bits)
     block = min(lanes, register / (8 * bytes_of(access.array.element_type)))
-    columns = min(block, _columns(program.statistics, access, statement, around))
+    columns, alone = _columns(program.statistics, access, statement, around)
+    columns = min(block, columns)
     if access.kind is AccessKind.WRITE and (
         columns < block or _is_read_between(program, access, statement, around)
     ):
         cycles = machine.scatter_cycles + _eviction(program, access, statement, around)
         return machine.stores_per_cycle * cycles * lanes
     is_marked = around.vector is not None and around.vector.vector is not None
+    gathered = machine.loads_per_cycle * machine.gather_cycles * lanes
     if columns < max(2.0, FEWEST_COLUMNS * block) or not is_marked:
-        return machine.loads_per_cycle * machine.gather_cycles * lanes
-    return lanes / block * (block / columns + log2(block))
+        return gathered
+    return alone * gathered + (1 - alone) * lanes / block * (block / columns + log2(block))
 
 
 def _eviction(
@@ -297,11 +299,16 @@ def _columns(
     access: Access,
     statement: StatementStatistics,
     around: LoopsAround,
-) -> float:
-    """How many neighbouring columns are accessed together, by loops that are unrolled."""
-    columns = 1.0
+) -> tuple[float, float]:
+    """How many neighbouring columns are accessed together, by loops that are unrolled.
+
+    And what share of them is left over, to be accessed alone.
+    """
+    columns, alone = 1.0, 0.0
     for loop, count in zip(around.loops, around.trips, strict=True):
         direction = None if loop.unroll is None else statement.direction(around.loops, loop)
         if direction is not None and abs(statement.stride(access, direction, statistics)) == 1:
-            columns = max(columns, min(loop.unroll or count, count))
-    return columns
+            together = min(loop.unroll or count, count)
+            if together > columns:
+                columns, alone = together, count % together / count
+    return columns, alone

@@ -6,12 +6,12 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
-from math import prod
+from math import log2, prod
 
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind
 
-from ..polyhedral.schedule_tree import Leaf, Loop, leaves
+from ..polyhedral.schedule_tree import Leaf, Loop, leaves, place_of
 from ..polyhedral.scop import Access, Statement
 from .access_costs import LoopsAround, masked_share, port_cycles
 from .opaque_work import opaque_operations
@@ -129,7 +129,26 @@ class InCoreTime:
         statistics = self._program.statement(leaf.statement)
         if not statistics.instances:
             return None
-        loops = self._vector_loops.unrolled(statistics, loops)
+        partial = self._vector_loops.partial_share(statistics, loops)
+        unrolled = self._vector_loops.unrolled(statistics, loops)
+        whole = self._cycles_of_tiles(statistics, unrolled, shared)
+        if not partial:
+            return whole
+        # Tiles that are not full are not unrolled.
+        kept = tuple(replace(x, unroll=None) if x.unroll == 0 and x.within else x for x in loops)
+        rest = self._cycles_of_tiles(statistics, kept, Shared())
+        share = partial * whole.lanes / rest.lanes
+        return replace(
+            whole,
+            operations=(1 - partial) * whole.operations + share * rest.operations,
+            accesses=(1 - partial) * whole.accesses + share * rest.accesses,
+            latency=(1 - partial) * whole.latency + share * rest.latency,
+        )
+
+    def _cycles_of_tiles(
+        self, statistics: StatementStatistics, loops: tuple[Loop, ...], shared: Shared
+    ) -> CoreCycles:
+        """What bounds a statement in loops that are unrolled as LLVM does it."""
         vector, is_scalar = self._vector_loops.around(statistics, loops)
         if statistics.statement.is_opaque:
             vector = None
@@ -160,7 +179,7 @@ class InCoreTime:
         """What bounds a statement with a vector loop, or without one."""
         program = self._program
         trips = statistics.trips(loops)
-        lanes = 1.0
+        lanes = along = 1.0
         if vector is not None:
             along = next(t for loop, t in zip(loops, trips, strict=True) if loop is vector)
             is_short = along < self._vector_loops.width(statistics, vector)
@@ -179,6 +198,10 @@ class InCoreTime:
             done=shared.operations,
             scalar_bits=_scalar_bits(statistics.statement, vector),
         )
+        if vector is not None and vector.vector is None and statistics.rewrites(loops, vector):
+            # The lanes of a sum are added at its end.
+            steps = log2(lanes) / max(1.0, along / lanes)
+            operations += 2 * steps * program.machine.cycles["additions"]
         around = LoopsAround(loops, trips, vector, lanes)
         guards = 1.0 if is_scalar else self._guards(loops, trips, vector, lanes)
         return CoreCycles(
@@ -265,7 +288,8 @@ class InCoreTime:
             and loop is not innermost
             and not (is_sum and statement.rewrites(loops, loop))
         )
-        length = _chain(statement, loops, trips) * len(statement.statement.body)
+        size = self._vector_loops.size(statement, loops, place_of(innermost, loops))
+        length = _chain(statement, loops, trips) * size
         # Short chains that follow each other overlap.
         return waits / max(1.0, chains, self._program.machine.reorder_window / length)
 
@@ -313,7 +337,8 @@ class InCoreTime:
             return 0.0
         machine = self._program.machine
         side_by_side = (vector.unroll or 1) if vector.vector is not None else INTERLEAVED
-        under_way = machine.reorder_window / (terms * len(statement.statement.body))
+        size = self._vector_loops.size(statement, loops, place_of(vector, loops) + 1)
+        under_way = machine.reorder_window / (terms * size)
         return machine.latencies["additions"] / max(1.0, side_by_side, under_way)
 
 

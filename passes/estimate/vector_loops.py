@@ -23,6 +23,12 @@ from .scheduled_program import ScheduledProgram, innermost_loop
 MOST_UNROLLED = 250
 """Instructions up to which LLVM unrolls a loop fully; its threshold is 300, with addresses."""
 
+LENGTHS_OF_RECTANGLES = 2
+"""Trip counts in a tile: the whole, and what is left at the end."""
+
+FEWEST_HALVED = 16
+"""Lanes of vectors from which on LLVM has vectors of half as many for the rest of a loop."""
+
 NO_INSTRUCTIONS = (affine.LoadOp, affine.StoreOp, arith.ConstantOp)
 """Operations that are counted elsewhere, or are none."""
 
@@ -51,7 +57,7 @@ class VectorLoops:
         self._in_step: dict[int, bool] = {}
         self._short: dict[int, bool] = {}
         self._free: dict[int, bool] = {}
-        self._constant: dict[tuple[Hashable, ...], bool] = {}
+        self._trip_counts: dict[tuple[Hashable, ...], int] = {}
 
     def around(
         self, statement: StatementStatistics, loops: tuple[Loop, ...]
@@ -186,21 +192,39 @@ class VectorLoops:
                 if depth > len(outer)
             ):
                 return inf, inf
-            operations += copies * self._size(statement, loops, len(outer))
+            operations += copies * self.size(statement, loops, len(outer))
             most = max(most, copies)
         return operations, most
 
+    def partial_share(self, statement: StatementStatistics, loops: tuple[Loop, ...]) -> float:
+        """The share of instances in tiles that are not full, as on the diagonal of a triangle.
+
+        They are half full on average. Those at the ends of arrays, which are alike, do not count.
+        """
+        whole = 1.0
+        for depth, loop in enumerate(loops, start=1):
+            if loop.unroll != 0 or loop.within is None:
+                continue
+            if self._lengths(statement.statement.name, loops[:depth]) > LENGTHS_OF_RECTANGLES:
+                filled = statement.trips(loops)[depth - 1] / loop.within.size
+                whole *= max(0.0, 2 * filled - 1) / min(1.0, filled)
+        return 1 - whole
+
     def _has_constant_length(self, name: str, loops: tuple[Loop, ...]) -> bool:
         """Whether the last of the loops around a statement always has as many iterations."""
+        return self._lengths(name, loops) <= 1
+
+    def _lengths(self, name: str, loops: tuple[Loop, ...]) -> int:
+        """How many trip counts the last of the loops around a statement has."""
         key = name, *map(id, loops)
-        if key not in self._constant:
+        if key not in self._trip_counts:
             values = isl.Map.from_range(self._iterations(name, loops))
             values = values.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, len(loops) - 1)
             lengths = values.lexmin().reverse().apply_range(values.lexmax()).deltas()
-            self._constant[key] = bool(lengths.is_singleton())
-        return self._constant[key]
+            self._trip_counts[key] = lengths.count_val().to_python()
+        return self._trip_counts[key]
 
-    def _size(self, statement: StatementStatistics, loops: tuple[Loop, ...], depth: int) -> int:
+    def size(self, statement: StatementStatistics, loops: tuple[Loop, ...], depth: int) -> int:
         """Instructions of a copy when the loops from a depth on are unrolled.
 
         Those are one for each place in memory, as what stays at one place is in a register; one
@@ -278,8 +302,12 @@ class VectorLoops:
             width = narrowed(width, trips)
         whole, rest = divmod(trips, width)
         # What is left of a vector is masked: that takes longer than a whole one.
-        vectors = whole + self._program.machine.masked_vector * (rest > 0)
-        return max(1.0, trips / max(1.0, vectors))
+        left = self._program.machine.masked_vector * (rest > 0)
+        if loop.vector is None:
+            # LLVM runs it in shorter vectors of long ones, and then one by one, which overlap.
+            shorter, single = divmod(rest, width // 2) if width >= FEWEST_HALVED else (0, rest)
+            left = max(left, shorter + single / 2) if loop.unroll is None else int(rest).bit_count()
+        return max(1.0, trips / max(1.0, whole + left))
 
     def _may_reassociate(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
         """Whether LLVM makes vectors of the terms of all that is accumulated in a loop.
