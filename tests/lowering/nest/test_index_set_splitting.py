@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pytest
 
+from loopwright.lowering.generate import generate
 from loopwright.lowering.nest.index_expression import Index, decide, substitute_condition
 from loopwright.lowering.nest.index_set_splitting import split_index_sets
 from loopwright.lowering.nest.nest import Block, Call, For, Guard, Nest, TileSplit, walk
@@ -96,3 +97,34 @@ def test_a_vector_loop_that_runs_over_tiles_is_no_tile_itself() -> None:
         copied = np.zeros_like(source)
         kernel(n, source, copied)
         assert np.array_equal(source, copied)
+
+
+@pytest.mark.parametrize("columns", [16, 37, 5])
+def test_unrolled_strips_are_full_but_for_the_last(columns: int) -> None:
+    """The columns are read with neighbours, 8 at a time, and those that are left over alone."""
+    text = """
+    func.func @sums(%n: index, %m: index, %A: memref<?x?xf64>, %s: memref<?xf64>) {
+      affine.for %i = 0 to %n {
+        affine.for %j = 0 to %m {
+          %0 = affine.load %s[%i] : memref<?xf64>
+          %1 = affine.load %A[%i, %j] : memref<?x?xf64>
+          %2 = arith.addf %0, %1 : f64
+          affine.store %2, %s[%i] : memref<?xf64>
+        }
+      }
+      return
+    }
+    """
+    steps = (
+        "strip-mine{loops=i size=8},strip-mine{loops=j size=8},interchange{loops=jt,j,i},"
+        "unroll{loops=j,i},vectorize{loops=i width=8}"
+    )
+    function = load(text)["sums"]
+    kernel = function.compile(schedule=steps, verify=True)
+    matrix = np.random.default_rng(columns).random((24, columns))
+    sums, expected = np.zeros(24), np.zeros(24)
+    kernel(24, columns, matrix, sums)
+    function.compile(schedule=None)(24, columns, matrix, expected)
+    assert np.array_equal(sums, expected)
+    loops = str(generate(function.schedule(steps), {"n": 24, "m": columns}))
+    assert loops.count("vector.gather") == (8 if columns >= 8 else 0) + (columns % 8 > 0)
