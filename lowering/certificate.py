@@ -104,7 +104,7 @@ def _facts(program: Scop) -> dict[str, object]:
 
 
 def _argument_names(head: str) -> list[str]:
-    return re.findall(r"(%[\w$.-]+) ?:", head)
+    return re.findall(r"(%[\w$.-]+) ?:", re.sub(r'"[^"]*"', "", head))
 
 
 def _meaning(program: Scop, parameter: Parameter, arguments: list[str]) -> str:

@@ -183,6 +183,21 @@ def test_the_two_files_run_alone(tmp_path: Path) -> None:
     assert "rejected" in wrong.stdout
 
 
+@pytest.mark.parametrize("name", ["f", '"a*/ b"', '"a\\22(%x: f64) {"', '"<b>&"', '"é"'])
+def test_names_are_any_text(name: str) -> None:
+    text = """func.func @NAME(%n: index, %A: memref<?xf64>) {
+      affine.for %i = 0 to %n {
+        %x = affine.load %A[%i] : memref<?xf64>
+        %y = arith.addf %x, %x : f64
+        affine.store %y, %A[%i] : memref<?xf64>
+      }
+      return
+    }"""
+    (function,) = loopwright.load(text.replace("NAME", name)).values()
+    data = json.loads(json.dumps(certificate(function.schedule("parallel{loops=i}"))))
+    assert check(data) is None
+
+
 def test_products_are_not_copied_to_arguments() -> None:
     data = json.loads(text_of("atax"))
     copy = [
