@@ -204,7 +204,7 @@ class PythonKernel(Immutable):
 
         A C header is written beside the latter two; see `Function.build`.
         """
-        check_path(self.name, "path", path)
+        check_path(self.python.__name__, "path", path)
         if Path(path).suffix == ".mlir":
             write_output(str(path), self.mlir)
         else:

@@ -15,6 +15,8 @@ from loopwright.kernels.catalogue import catalogue
 from loopwright.runtime.bench.saved_results import read_results
 
 GEMM = catalogue()["polybench/gemm"]
+
+
 CALLS: dict[str, Callable[[Any], object]] = {
     "load": loopwright.load,
     "find_model": find_model,
