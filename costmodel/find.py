@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 from ..passes.estimate.estimate import Roofline
 from ..passes.search.protocols import CostModel, Ranker
 from ..passes.search.space.loop_pairs import LoopPairModel
+from ..support.typed_values import check_kind
 from .adapted import adapted_model
 from .learning.errors import LearningError
 from .models.array_files import SUFFIX
@@ -45,6 +46,7 @@ def find_model(name: str) -> CostModel:
 
     Of a shipped model the one that was adapted to this machine is taken, where there is one.
     """
+    check_kind("find_model: name", name, str, "a text")
     if name == Roofline.name:
         return Roofline()
     found = _find(name)

@@ -70,6 +70,8 @@ def parse_file(path: str | Path, *, context: Context | None = None) -> ModuleOp:
         text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise SourceError(f"cannot read '{path}': {error.strerror}") from error
-    except ValueError as error:
+    except UnicodeDecodeError as error:
         raise SourceError(f"cannot read '{path}': it is not UTF-8 text") from error
+    except ValueError as error:
+        raise SourceError(f"cannot read {str(path)!r}: {error}") from error
     return parse_module(text, str(path), context=context)

@@ -35,6 +35,10 @@ def _verify(operation: Operation, visible: set[SSAValue]) -> None:
         if operand not in visible and operation.parent is not None:
             message = f"{name_of(operand)} is used before it is defined"
             raise SourceError.at(operation, message, operand=operand)
+    if isinstance(operation, FuncOp) and not operation.sym_name.data.isprintable():
+        # Names are shown in terminals and written to many kinds of files.
+        name = operation.sym_name.data.encode("unicode_escape").decode()
+        raise SourceError.at(operation, f"the name '{name}' has characters that are not printable")
     try:
         if operation.has_trait(SymbolTable):
             _verify_symbols(operation)

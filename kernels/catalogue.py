@@ -40,6 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..support.summaries import summary
+from ..support.typed_values import check_kind
 from .table_expressions import evaluate
 
 PACKAGE = __name__.rpartition(".")[0]
@@ -168,6 +169,9 @@ class KernelEntry:
 
     def parameter_values(self, size: Size) -> Mapping[str, int]:
         """The parameters of a size; raises KeyError for an unknown class or missing parameter."""
+        check_kind(
+            f"{self.name}: size", size, (str, Mapping), "a class of sizes, or values by name"
+        )
         if not isinstance(size, str):
             return {name: size[name] for name in self.parameters}
         if size not in self.sizes:

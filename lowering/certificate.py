@@ -18,6 +18,7 @@ from xdsl.printer import Printer
 
 from ..dialects.errors import SourceError
 from ..passes.polyhedral.scop import AccessKind, Parameter, Scop
+from ..passes.schedules.program_edits import free_name
 from ..passes.schedules.schedule import Schedule, dependences_of
 from .generate import generate
 from .loops.storage import Placement
@@ -38,7 +39,7 @@ from .validation.generated import Generated
 from .validation.validate import Validator
 from .validation.verdict import NotKnownError
 
-FORMAT, VERSION = "loopwright certificate", 1
+FORMAT, VERSION = "loopwright certificate", 2
 
 _NAME = re.compile(r"%[\w$.-]+")
 
@@ -62,7 +63,8 @@ def certificate(schedule: Schedule) -> dict[str, object]:
             raise NotKnownError("the function has results")
         if validator.verdict is not None and validator.verdict.reason is not None:
             raise NotKnownError(validator.verdict.reason)
-        nest = _NestWriter(program, found[0], lines[0]).lines()
+        writer = _NestWriter(program, found[0], lines[0])
+        nest = writer.lines()
     except NotKnownError as error:
         message = f"no certificate for '{schedule}': {error}"
         raise SourceError.at(program.func, message) from error
@@ -75,6 +77,7 @@ def certificate(schedule: Schedule) -> dict[str, object]:
         "schedule": str(schedule),
         "fast_math": schedule.reassociate,
         "parameters": {p.name: _meaning(program, p, arguments) for p in program.parameters},
+        "tile_sizes": writer.tile_sizes,
         "program": lines,
         "statements": {
             statement.name: [stores.index(write.op) for write in statement.writes]
@@ -101,7 +104,7 @@ def _facts(program: Scop) -> dict[str, object]:
 
 
 def _argument_names(head: str) -> list[str]:
-    return re.findall(r"(%[\w$.-]+) ?:", head)
+    return re.findall(r"(%[\w$.-]+) ?:", re.sub(r'"[^"]*"', "", head))
 
 
 def _meaning(program: Scop, parameter: Parameter, arguments: list[str]) -> str:
@@ -118,21 +121,28 @@ class _NestWriter:
         self.generated = generated
         self.head = head
         found = correspond(program, generated.scop)
-        if found.initialisations or found.combinations:
-            raise NotKnownError("partial results of rfactor are not certified")
         factors = (factor for copy in found.copies.values() for factor in copy.factors)
         if any(factor.operation.name.startswith("arith.ext") for factor in factors):
             raise NotKnownError("bytes that are widened as they are packed are not certified")
         self.origins = found.origins
+        self.added = {
+            **dict.fromkeys(found.copies, "copy"),
+            **dict.fromkeys(found.initialisations, "initialisation"),
+            **dict.fromkeys(found.combinations, "combination"),
+        }
         self.statements = {each.name: each for each in generated.scop.statements}
         self.arguments: dict[SSAValue, str] = dict(
             zip(program.func.args, _argument_names(head), strict=True)
         )
-        self.names = {
-            variable: name
-            for name, value in generated.parameters.items()
-            for variable in value.variables()
-        }
+        self.names: dict[int, str] = {}
+        self.tile_sizes: list[str] = []
+        known = {parameter.name for parameter in program.parameters}
+        for name, value in generated.parameters.items():
+            own = name
+            if name not in known:
+                own = free_name("tile_" + name.split()[-1], {*known, *self.tile_sizes})
+                self.tile_sizes.append(own)
+            self.names |= dict.fromkeys(value.variables(), own)
         self.parameters = [generated.parameters[p.name] for p in generated.scop.parameters]
         self.arrays: dict[str, tuple[str, list[Index]]] = {
             array.name: (self.arguments[program.func.args[array.argument]], [])
@@ -178,14 +188,13 @@ class _NestWriter:
         return (f"  {line}" for line in self._lines(nest))
 
     def _for(self, loop: For) -> Iterator[str]:
-        if loop.size is not None:
-            raise NotKnownError("tiles whose sizes calls give")
         own = Index.variable(loop.variable)
         self.values[loop.loop.name] = own if loop.value is None else loop.value
         lower, upper = (", ".join(map(self._index, each)) for each in (loop.lower, loop.upper))
         generated = self.generated
         independent = any(loop is other for other in generated.independent)
-        marks = f" step {loop.step}"
+        size = None if loop.size is None else self._index(loop.size)
+        marks = f" step {loop.step}" if size is None else f" tiles of {size}"
         if loop.loop.parallel or independent:
             marks += " parallel"
         elif any(loop is other for other in generated.vectors):
@@ -218,7 +227,7 @@ class _NestWriter:
         arguments = dict(enumerate((*call.arguments, *self.parameters)))
         origin = self.origins.get(statement.name)
         if origin is None:
-            yield "instance copy"
+            yield f"instance {self.added[statement.name]}"
         else:
             yield f"instance {origin.name}[{', '.join(map(self._index, call.arguments))}]"
         accesses = {access.op: access for access in statement.accesses}

@@ -443,10 +443,17 @@ def load(source: str | Path) -> Program:
     return Program(read(_shipped(source) or source))
 
 
+def _exists(name: str) -> bool:
+    try:
+        return Path(name).exists()
+    except OSError:  # too long, or in a folder that may not be searched
+        return False
+
+
 def _shipped(source: str | Path) -> Path | None:
     """The file of a shipped kernel, if that is meant."""
     text = str(source)
-    if "\n" in text or "{" in text or Path(text).exists():
+    if "\n" in text or "{" in text or _exists(text):
         return None
     from ..kernels.catalogue import catalogue
 

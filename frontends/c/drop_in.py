@@ -13,6 +13,7 @@ from ...dialects.errors import SourceError
 from ...passes.machine.target import Target
 from ...passes.polyhedral.isl_context import TooComplexError
 from ...passes.schedules.errors import TransformationError
+from ...runtime.calling.api_checks import check_flags, check_path, check_target, check_threads
 from ...support.output_files import write_output
 from .c_file import program_of, read_regions, read_source
 from .call_check import Entry, entry
@@ -57,6 +58,11 @@ def drop_in(
     may have OpenMP pragmas. Schedules are for `target`, by default this machine. `cflags` are what
     a C compiler needs for the file. Raises SourceError, OSError.
     """
+    for name, each in (("path", path), ("output", output)):
+        check_path("drop_in", name, each)
+    check_flags("drop_in", fast_math=fast_math)
+    check_threads("drop_in", threads)
+    check_target("drop_in", target)
     options = Options(schedule, sizes, threads, fast_math, target)
     made = drop_in_text(path, str(output), cflags, options)
     write_output(output, made.text)

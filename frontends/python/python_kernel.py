@@ -19,6 +19,7 @@ from ...dialects.errors import SourceError
 from ...dialects.parse import parse_module
 from ...passes.machine.target import Target
 from ...passes.schedules.schedule import Schedule
+from ...runtime.calling.api_checks import check_path
 from ...runtime.calling.arguments import ArrayArgument
 from ...runtime.calling.errors import (
     ArgumentCountError,
@@ -203,6 +204,7 @@ class PythonKernel(Immutable):
 
         A C header is written beside the latter two; see `Function.build`.
         """
+        check_path(self.python.__name__, "path", path)
         if Path(path).suffix == ".mlir":
             write_output(str(path), self.mlir)
         else:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import difflib
 
-from ..polyhedral.schedule_tree import Loop, Tree, chain, loops, path, run_time_sizes, statements
+from ...support.typed_values import check_kind
+from ..polyhedral.schedule_tree import (
+    Leaf,
+    Loop,
+    Sequence,
+    Tree,
+    chain,
+    loops,
+    path,
+    run_time_sizes,
+    statements,
+)
 from .errors import MalformedTransformation
 
 
@@ -18,6 +29,7 @@ class NamedLoops:
 
         Raises MalformedTransformation, with the loops that exist.
         """
+        check_kind("loop: name", name, str, "a text")
         return self._unique(name, self._candidates(name))
 
     def find_loops(self, names: tuple[str, ...]) -> tuple[Loop, ...]:
@@ -25,6 +37,9 @@ class NamedLoops:
 
         Raises MalformedTransformation.
         """
+        check_kind("the names of loops", names, (tuple, list), "a tuple of texts")
+        for name in names:
+            check_kind("a name of a loop", name, str, "a text")
         candidates = [self._candidates(name) for name in names]
         certain = [found[0] for found in candidates if len(found) == 1]
         return tuple(
@@ -54,6 +69,7 @@ class NamedLoops:
 
     def outer(self, node: Tree) -> tuple[Loop, ...]:
         """The loops around a node of the tree, outermost first."""
+        check_kind("node", node, (Loop, Sequence, Leaf), "a part of the tree, as loop(NAME) has it")
         return tuple(n for n in path(self.tree, node)[:-1] if isinstance(n, Loop))
 
     def taken_names(self, loop: Loop) -> set[str]:

@@ -19,6 +19,7 @@ from ...dialects.errors import SourceError
 from ...support.immutable import Immutable
 from ...support.markup import MOST_COLUMNS, MOST_ROWS, block, join, notebook
 from ...support.summaries import summary
+from ...support.typed_values import check_kind, mismatch
 from ..machine.target import Target
 from ..polyhedral.dependences import Dependences, compute_dependences
 from ..polyhedral.descriptions import describe_tree
@@ -171,6 +172,7 @@ class Schedule(NamedLoops, Immutable):
         Raises IllegalTransformation where a dependence would be violated, and
         MalformedTransformation where the request makes no sense here.
         """
+        _check_options(transformation)
         try:
             with bounded():
                 resolved = transformation.resolve(self)
@@ -199,6 +201,7 @@ class Schedule(NamedLoops, Immutable):
     def apply_all(self, transformations: Iterable[Transformation]) -> Schedule:
         """All transformations in turn; raises TransformationError at the first that fails."""
         result = self
+        check_kind("transformations", transformations, Iterable, "a list of transformations")
         for transformation in transformations:
             result = result.apply(transformation)
         return result
@@ -289,6 +292,15 @@ class Schedule(NamedLoops, Immutable):
             f"Schedule of {self.program.name}",
             join((block(steps, MOST_ROWS, MOST_COLUMNS), loops)),
         )
+
+
+def _check_options(transformation: Transformation) -> None:
+    """Raises TypeError for what is no transformation, or has options of another type."""
+    wanted = "a Transformation; function.schedule(TEXT) reads texts"
+    check_kind("a step", transformation, Transformation, wanted)
+    wrong = mismatch(transformation, type(transformation))
+    if wrong is not None:
+        raise TypeError(f"{transformation.name}: {wrong}")
 
 
 def _check_depth(tree: Tree) -> None:

@@ -11,6 +11,7 @@ from typing import Any, cast
 from ...support.markup import MOST_ROWS, element, join, notebook
 from ...support.markup import table as html_table
 from ...support.summaries import summary
+from ..calling.api_checks import check_path
 from .report import Row, notes, table
 
 SCHEMA = "urn:loopwright:bench:1"
@@ -50,6 +51,7 @@ class SavedResults:
 
 def read_results(path: str | Path) -> SavedResults:
     """The results in a file of `loopwright bench --json FILE`; raises ResultsError."""
+    check_path("read_results", "path", path)
     try:
         document: Any = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

@@ -16,7 +16,8 @@ from ...passes.polyhedral.equivalence.symbolic_execution import STEPS, Unsupport
 from ...passes.polyhedral.equivalence.witness import Witness, find_witness
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.scop import Scop
-from ..calling.api_checks import check_flags
+from ...support.typed_values import check_kind
+from ..calling.api_checks import check_flags, check_text
 from ..program import Function
 from .answer import Answer, Relation
 from .demonstration import demonstrate
@@ -42,6 +43,9 @@ def verify(
     that shows it. Raises SourceError for functions of different signatures and for those that are
     not affine, AssumptionError.
     """
+    for function in (first, second):
+        check_kind("verify: what is compared", function, Function, "a Function of load(FILE)")
+    check_text("verify", "assume", assume)
     check_flags(first.name, fast_math=fast_math)
     check_signatures(first.function, second.function)
     with ISL_LOCK:

@@ -1,218 +1,59 @@
 # pyright: basic
 """Checks a certificate of `loopwright schedule --certificate`: is the loop nest the program?
 
-This file needs islpy and nothing of the compiler. It reads both texts, computes all dependences
-anew, and proves for all sizes that each instance of each statement runs exactly once and computes
-the same; that accesses to an element keep their order, or, where copies come in, that each read
-sees the same last write; that no parallel or vector loop carries a dependence; and that local
-arrays are accessed inside their extents. The format: docs/reference/certificates.md.
+This file and certificate_reader.py need islpy and nothing of the compiler. They read both texts,
+compute all dependences anew, and prove for all sizes that each instance of each statement runs
+exactly once and computes the same; that accesses to an element keep their order, or, where copies
+come in, that each read sees the same last write; that partial results are begun, and combined once;
+that no parallel or vector loop carries a dependence; and that local arrays are accessed inside
+their extents. The format: docs/reference/certificates.md.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import signal
 import sys
 from argparse import ArgumentParser
-from collections import namedtuple
 from functools import reduce
-from itertools import chain, count, groupby, product
+from itertools import chain, groupby, product
 from pathlib import Path
 
 import islpy as isl
 
-FORMAT, VERSION, OPERATIONS, SECONDS = "loopwright certificate", 1, 500_000_000, 300  # Limits.
+if __package__:
+    from .certificate_reader import Text, require, split
+else:  # Two files in a folder, without the compiler.
+    from certificate_reader import Text, require, split  # pyright: ignore[reportMissingImports]
+
+FORMAT, VERSION, OPERATIONS, SECONDS = "loopwright certificate", 2, 500_000_000, 300  # Limits.
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
-_SSA, _DIM = r"%[\w$.-]+", r"(\?|\d+) ?x"
-_MAP = r"affine_(?:map|set)<\((.*?)\)(?:\[(.*?)\])? (?:->|:) \((.*)\)>\((.*?)\)(?:\[(.*?)\])?"
-_FOR = r"affine\.for (%\S+) = (.*) to (.*?)(?: step (\d+))?( parallel)?( vector \d+)? {"
-_ELEMENT = rf"({_SSA})\[(.*?)\](?: {{.*}})? : \S+"
 # What may be accumulated, exactly in any order or not; through which operands of an operation.
 _EXACT = re.findall(r"\w+", "addi muli maximumf minimumf maxsi maxui minsi minui andi ori xori")
 _STEPS = {f"arith.{kind}": (kind, 0, 1) for kind in (*_EXACT, "addf", "mulf", "maxnumf", "minnumf")}
 _STEPS |= {"arith.subf": ("addf", 0), "math.fma": ("addf", 2), "arith.subi": ("addi", 0)}
-_DIVISIONS = {"floordiv": "//", "ceildiv": "@", "mod": "%%"}  # As Python's parser reads them.
-_INFIX = {ast.FloorDiv: "floor({0}/{1})", ast.MatMult: "(-floor((-{0})/{1}))"}
-_INFIX |= {ast.Mod: "({0} - {1}*floor({0}/{1}))", ast.GtE: "({} >= {})", ast.Eq: "({} = {})"}
-_INFIX |= {ast.Add: "({} + {})", ast.Sub: "({} - {})", ast.Mult: "({} * {})"}
-
-# A value: operation `template` of `operands`; a load has an Access, an index its text.
-Node = namedtuple("Node", "template operands access", defaults=((), None))
-Access = namedtuple("Access", "is_write array subscripts time number")
-_OF_COPY = Access(False, *[None] * 4), Access(True, *[None] * 4)
-Store = namedtuple("Store", "value access block instance")
-Loop = namedtuple("Loop", "number depth bounds parallel vector")
-# What is around an operation: the time has positions in blocks and values of loops.
-Block = namedtuple("Block", "names loops conditions time positions")
-
-
-def require(condition, message):
-    if not condition:
-        raise ValueError(message)
-
-
-def split(text):
-    """The parts of a list between its commas, outside of brackets."""
-    parts, depth = "", 0
-    for letter in text:
-        depth += (letter in "([") - (letter in ")]")
-        parts += "\n" if letter == "," and depth == 0 else letter
-    return [part.strip() for part in parts.split("\n") if part.strip()]
+# Which accesses are writes: those of copies, initialisations and combinations of partial results.
+_ADDED = (False, True), (True,), (False, False, True)
 
 
 def union(kind, parts):
     return reduce(kind.union, parts, kind("{}"))
 
 
-def affine(text, names):
-    """An affine expression or comparison in isl's syntax; `names` are the names it may use."""
-    for word, symbol in _DIVISIONS.items():
-        text = re.sub(rf"(?<=[\s)]){word}(?=[\s(])", symbol, text)
-    text = re.sub(_SSA, lambda name: f"_{name[0].encode().hex()}", text.replace("symbol(", "("))
-    return _isl(ast.parse(text.replace("%%", "%"), "", "eval").body, names)
-
-
-def _isl(node, names):
-    match node:
-        case ast.Constant(value=int(value)) if not isinstance(value, bool):
-            return str(value)
-        case ast.Name(name):
-            value = names.get(bytes.fromhex(name[1:]).decode() if name[0] == "_" else name)
-            if isinstance(value, str):
-                return value
-        case ast.UnaryOp(ast.USub(), operand):
-            value = _isl(operand, names)
-            return f"-{value}" if value.isdigit() else f"(-{value})"
-        case ast.BinOp(left, sign, right) | ast.Compare(left, [sign], [right]):
-            own, other = _isl(left, names), _isl(right, names)
-            is_known = "floor" not in _INFIX[type(sign)] or re.fullmatch(r"[1-9]\d*", other)
-            require(is_known, f"not affine: {ast.unparse(node)}")
-            return _INFIX[type(sign)].format(own, other)
-        case ast.Call(ast.Name("max" | "min" as name), values, []) if len(values) > 1:
-            return f"{name}({', '.join(_isl(each, names) for each in values)})"
-        case ast.BoolOp(sign, values):
-            symbol = " and " if isinstance(sign, ast.And) else " or "
-            return f"({symbol.join(_isl(each, names) for each in values)})"
-    raise ValueError(f"not affine: {ast.unparse(node)}")
-
-
-def affines(text, names):
-    """The results of `affine_map<...>(%i)[%n]`, of `%n` or `[%a, %b + 1]`, in isl's syntax."""
-    if (found := re.fullmatch(_MAP, text)) is None:
-        return [affine(each, names) for each in split(text.removeprefix("[").removesuffix("]"))]
-    dims, symbols, results, values, others = (split(each or "") for each in found.groups())
-    require(len(dims) == len(values) and len(symbols) == len(others), f"operands of {text}")
-    given = [affine(each, names) for each in values + others]
-    return [affine(each, dict(zip(dims + symbols, given, strict=True))) for each in results]
-
-
-class Text:
-    """A function in affine text, the program or the nest: its arrays, stores and stored values."""
-
-    def __init__(self, lines, parameters, prefix):
-        self.parameters = {meaning: f"p{k}" for k, meaning in enumerate(parameters.values())}
-        self.space = f"[{', '.join(self.parameters.values())}]"
-        self.prefix, self.arrays, self.extents = prefix, {}, {}
-        self.stores, self.conditions, self.numbers, self.width = [], ["1=1"], count(), 1
-        (arguments,) = re.findall(r"^func\.func @[\w$.-]+\((.*)\) {$", lines[0])
-        names: dict = dict(zip(parameters, self.parameters.values(), strict=True))
-        for name, kind in re.findall(rf"({_SSA}) ?: ([^%]*)", arguments):
-            names[name] = self.parameters.get(kind.startswith("index") and name, Node(name))
-            if kind.startswith("memref<"):
-                names[name] = self._array("a", name, len(re.findall(_DIM, kind)), 0)
-        self.blocks, self.instance = [Block(names, (), (), (), count())], (-1, None, [])
-        for line in lines[1:-1]:
-            self._line(line.strip())
-        require(len(self.blocks) == 1 and lines[-1].strip() == "}", "unbalanced braces")
-        self.context = isl.Set(f"{self.space} -> {{ : {' and '.join(self.conditions)} }}")
-
-    def _array(self, prefix, name, rank, depth):
-        key = f"{prefix}{len(self.arrays)}_" + re.sub(r"\W", "", name)
-        self.arrays[key] = rank + depth
-        return (key, depth)
-
-    def _open(self, around, time, conditions, names=(), loops=()):
-        conditions, loops = (*around.conditions, *conditions), (*around.loops, *loops)
-        self.blocks.append(Block({**around.names, **dict(names)}, loops, conditions, time, count()))
-
-    def _line(self, line):
-        block = self.blocks[-1]
-        names = block.names
-        if line in ("}", "} else {"):
-            self.blocks.pop()
-            if line != "}":
-                around, condition = self.blocks[-1], block.conditions[-1]
-                is_branch = block.loops == around.loops and not condition.startswith("not")
-                require(is_branch, "else of no affine.if")
-                self._open(around, block.time, [f"not {condition}"])
-            return
-        time = (*block.time, str(next(block.positions)))
-        self.width = max(self.width, len(time))
-        if found := re.fullmatch(_FOR, line):
-            self._loop(block, time, *found.groups())
-        elif found := re.fullmatch(r"affine\.if (.*) {", line):
-            self._open(block, time, [f"({' and '.join(affines(found[1], names))})"])
-        elif found := re.fullmatch(rf"affine\.store ({_SSA}), {_ELEMENT}", line):
-            access = self._access(block, time, found[2], found[3], is_write=True)
-            self.stores.append(Store(self._operand(names, found[1]), access, block, self.instance))
-        elif found := re.fullmatch(r"instance (?:(\w+)\[(.*)\]|copy)", line):
-            self.instance = next(self.numbers), found[1], affines(found[2] or "", names)
-        elif found := re.fullmatch(rf"({_SSA}) = (.*)", line):
-            require(found[1] not in names, f"{found[1]} is defined twice")
-            names[found[1]] = self._value(block, time, *found.groups())
-        else:
-            require(re.match("(func.)?return$|memref.dealloc ", line), f"not in the subset: {line}")
-
-    def _loop(self, block, time, variable, low, high, step, parallel, vector):
-        own = f"i{len(block.loops)}"
-        require(variable not in block.names, f"{variable} is defined twice")
-        lower = affines(low.removeprefix("max "), block.names)
-        upper = affines(high.removeprefix("min "), block.names)
-        conditions = [f"({own} >= {each})" for each in lower] + [f"({own} < {e})" for e in upper]
-        first = f"max({', '.join(lower)})" if len(lower) > 1 else lower[0]
-        conditions += [] if step in (None, "1") else [f"(({own} - {first}) mod {step} = 0)"]
-        loop = Loop(next(self.numbers), len(time), " ".join(lower + upper), parallel, vector)
-        self._open(block, (*time, own), conditions, {variable: own}, [loop])
-
-    def _access(self, block, time, memref, subscripts, *, is_write):
-        require(isinstance(block.names.get(memref), tuple), f"{memref} is no array")
-        name, depth = block.names[memref]
-        own = [f"i{k}" for k in range(depth)]
-        own += [affine(each, block.names) for each in split(subscripts)]
-        require(len(own) == self.arrays[name], f"subscripts of {memref}")
-        return Access(is_write, name, own, [*time], next(self.numbers))
-
-    def _operand(self, names, name):
-        value = names.get(name)
-        return value if isinstance(value, Node) else Node("index", (), affine(name, names))
-
-    def _value(self, block, time, name, text):
-        names = block.names
-        if found := re.fullmatch(rf"affine\.load {_ELEMENT}", text):
-            return Node("load", (), self._access(block, time, *found.groups(), is_write=False))
-        if found := re.fullmatch(r"memref\.alloca?\((.*)\)(?: {.*})? : memref<(.*?)>", text):
-            shape, given = re.findall(_DIM, found[2]), iter(split(found[1]))
-            key, depth = array = self._array(self.prefix, name, len(shape), len(block.loops))
-            sizes = [affine(next(given) if e == "?" else e, names) for e in shape]
-            inside = ["1=1", *(f"0 <= i{k} < {size}" for k, size in enumerate(sizes, depth))]
-            dims = ", ".join(f"i{k}" for k in range(self.arrays[key]))
-            box = f"{self.space} -> {{ {key}[{dims}] : {' and '.join(inside)} }}"
-            self.extents[key] = isl.UnionSet(box)
-            return array
-        if found := re.fullmatch(rf"memref\.dim ({_SSA}), ({_SSA}) : .*", text):
-            meaning = f"memref.dim {found[1]}, {names[found[2]]}"
-            self.conditions += [f"{self.parameters.get(meaning, 0)} >= 0"]
-            return self.parameters.get(meaning, Node(meaning))
-        if found := re.fullmatch(rf"(arith\.index_cast ({_SSA})) : i\d+ to index", text):
-            require(names.get(found[2]) is self.blocks[0].names.get(found[2]), "a computed index")
-            return self.parameters.get(found[1], Node(found[1]))
-        if found := re.fullmatch(r"(?:arith\.constant (.*) : index|affine\.apply (.*))", text):
-            return affines(found[1] or found[2], names)[0]
-        require(re.match(r"(arith|math)\.[^{]*$", text), f"not in the subset: {text}")
-        operands = (self._operand(names, each) for each in re.findall(_SSA, text))
-        return Node(re.sub(_SSA, "{}", text), (*operands,))
+def neutral(kind, element):
+    """The constant with which partial results of a reduction begin, as it is printed."""
+    bits = int(element.strip("bfi"))
+    infinity = {32: 0x7F800000, 64: 0x7FF0 << 48}.get(bits, 0)
+    values: dict = {"addf": "-0.000000e+00", "mulf": "1.000000e+00", "minimumf": hex(infinity)}
+    values |= {"maximumf": hex(infinity | 1 << (bits - 1)), "maxsi": -(1 << (bits - 1))}
+    values |= dict.fromkeys(
+        ("maxnumf", "minnumf"), hex(infinity | {32: 1 << 22}.get(bits, 1 << 51))
+    )
+    values |= {"minsi": (1 << (bits - 1)) - 1, "muli": 1, "andi": -1, "minui": -1}
+    value = values.get(kind, 0)
+    require(infinity or isinstance(value, int) or value[0] != "0", f"{kind} of {element}")
+    return ("false", "true")[value % 2] if element == "i1" else f"{value} : {element}"
 
 
 class Statement:
@@ -227,9 +68,11 @@ class Statement:
         accesses = [n.access for n in self.nodes.values() if n.template == "load"]
         accesses += [store.access for store in stores]
         self.accesses = sorted(accesses, key=lambda access: access.number)
+        self.kinds = tuple(access.is_write for access in self.accesses)
         conditions = " and ".join(["1=1", *self.block.conditions])
         self.domain = isl.Set(self.written("", f" : {conditions}")).intersect_params(text.context)
         self.pairs = [(a, self.map(f"{a.array}[{', '.join(a.subscripts)}]")) for a in self.accesses]
+        self.places = {access.number: place for access, place in self.pairs}
         self.time = self.timed(stores[0].access.time)
         start, _, arguments = stores[0].instance
         if origin is not None:
@@ -260,7 +103,23 @@ class Statement:
         """Accesses to the same array, one of them a write, with the pairs of instances."""
         for (a, at), (b, to) in product(self.pairs, other.pairs):
             if a.array == b.array and array in (None, a.array) and (a.is_write or b.is_write):
-                yield a, b, at.apply_range(to.reverse())
+                yield a, b, self.apart(other, at.apply_range(to.reverse()))
+
+    def apart(self, other, pairs):
+        """Of pairs of iterations, those of tiles that are the same or at least their size apart."""
+        same, cases = ["1=1"], []
+        for k, loop in enumerate(self.block.loops):
+            if loop.size and loop in other.block.loops:
+                apart = f"i{k} >= j{k} + {loop.size}", f"j{k} >= i{k} + {loop.size}"
+                cases += [" and ".join([*same, each]) for each in apart]
+                same.append(f"i{k} = j{k}")
+        target = f"{other.name}[{', '.join(f'j{k}' for k in range(len(other.block.loops)))}]"
+        condition = " or ".join([*cases, " and ".join(same)])
+        return (
+            pairs.intersect(type(pairs)(self.written(target, f" : {condition}")))
+            if cases
+            else pairs
+        )
 
     def reduction(self, is_fast):
         """What is accumulated, and the accesses for it, if steps may be reordered."""
@@ -289,8 +148,11 @@ class Check:
         parameters, texts = data["parameters"], (data["program"], data["nest"])
         require(texts[0][0] == texts[1][0], "program and nest have other arguments")
         self.is_fast, self.reordered, self.table = data["fast_math"] is True, set(), {}
-        self.program, self.nest = Text(texts[0], parameters, "p"), Text(texts[1], parameters, "n")
-        require(all(re.match("[A-Za-z]", name) for name in parameters), "names of parameters")
+        names = *parameters, *data["tile_sizes"]
+        is_known = len(names) == len({*names}) and all(re.match("[A-Za-z]", name) for name in names)
+        require(is_known, "names of parameters")
+        own = parameters, data["tile_sizes"]
+        self.program, self.nest = Text(texts[0], *own, "p"), Text(texts[1], *own, "n")
         self.nest.context = self.program.context
         self.program.width = self.nest.width = max(self.program.width, self.nest.width)
         stores, self.statements, self.sites = self.program.stores, {}, []
@@ -304,20 +166,58 @@ class Check:
             require(start >= 0, "a store of no instance")
             origin = name and self.statements[name]
             self.sites.append(Statement(self.nest, f"_{len(self.sites)}", [*own], origin))
-        self.copies = [site for site in self.sites if site.origin is None]
-        self.calls = [site for site in self.sites if site.origin]
+        self.calls, added = ([s for s in self.sites if bool(s.origin) is e] for e in (True, False))
+        self.copies, self.firsts, self.lasts = ([s for s in added if s.kinds == e] for e in _ADDED)
+        require(all(site.kinds in _ADDED for site in added), "neither a statement nor a copy")
+        # Arrays of partial results, and the program's arrays that these are combined into.
+        self.partials, self.moved = {first.accesses[0].array for first in self.firsts}, set()
+        self.parts = {}  # A combination -> its load and store, its partial result.
+        for last in self.lasts:
+            kind, step = last.reduction(True)
+            parts = [access for access in last.accesses if access not in step]
+            is_plain = len(parts) == 1 and parts[0].array in self.partials
+            is_plain &= {each.template for each in last.values[0].operands} == {"load"}
+            operation = last.values[0].template
+            is_plain &= operation.startswith(f"arith.{kind} ")
+            is_plain &= operation.endswith(f" : {self.nest.elements[last.accesses[0].array]}")
+            require(is_plain, "a combination of something else than partial results")
+            self.parts[last] = step, parts[0]
         # Which arrays of the program the places of an array of the nest stand for; None: copies.
         self.users = {array: {array} for array in self.program.arrays}
-        for site in self.sites:
-            wanted = site.origin.accesses if site.origin else _OF_COPY
-            same = [a.is_write for a in site.accesses] == [a.is_write for a in wanted]
-            require(same, f"accesses of {site.origin.name if site.origin else 'a copy'}")
-            for access, other in zip(site.accesses, wanted, strict=True):
-                self.users.setdefault(access.array, set()).add(other.array)
+        for copy in self.copies:
+            for access in copy.accesses:
+                self.users.setdefault(access.array, set()).add(None)
+        for site in self.calls:
+            require(site.kinds == site.origin.kinds, f"accesses of {site.origin.name}")
+            own = site.instances.reverse()
+            site.ends = [[*self.ends(own, site, access)] for access in site.accesses]
+            site.when = [(own, site, None)], site.ends[site.kinds.index(True)]
+            for own, ends, other in zip(
+                site.accesses, site.ends, site.origin.accesses, strict=True
+            ):
+                kinds = self.nest.elements[own.array], self.program.elements[other.array]
+                require(kinds[0] == kinds[1], f"elements of {own.array}")
+                for array in (access.array for _, _, access in ends):
+                    self.users.setdefault(array, set()).add(other.array)
+                self.moved |= {other.array} if own.array in self.partials else set()
+        for site in added:
+            kinds = {self.nest.elements[access.array] for access in site.accesses}
+            require(len(kinds) == 1, f"elements of {site.accesses[0].array}")
+
+    def ends(self, reached, site, access):
+        """Where instances make an access: what changes a partial result, when it is combined."""
+        if access.array not in self.partials:
+            yield reached, site, access
+        for last, (step, part) in self.parts.items():
+            if access.array == part.array:
+                place = site.places[access.number].apply_range(last.places[part.number].reverse())
+                yield from self.ends(reached.apply_range(place), last, step[access.is_write])
 
     def run(self):
         for check in (self.check_values, self.check_coverage, self.check_extents, self.check_loops):
             check()
+        for array in sorted(self.partials):
+            self.check_partials(array)
         direct = {array for array in self.program.arrays if self.is_direct(array)}
         for array in direct:
             self.check_order(array)
@@ -345,7 +245,7 @@ class Check:
     def check_values(self):
         """Each statement of the nest computes what that of the program does from its loads."""
         copies = {}  # Array -> one of the copies to it, which all make the same of a value.
-        for site in self.sites:
+        for site in (*self.copies, *self.calls):
             copy = None if site.origin else site
             value = self.copied_value(copy, "x")
             for array in (access.array for access in site.accesses if access.is_write):
@@ -372,12 +272,29 @@ class Check:
     def check_coverage(self):
         """Every instance of every statement runs exactly once, and no other one."""
         for name, statement in self.statements.items():
-            rest = statement.domain
-            for site in (site for site in self.sites if site.origin is statement):
-                own = site.instances.range()
-                once = site.instances.is_injective() and own.is_subset(rest)
-                require(once, f"{name} runs twice, or where the program does not run it")
-                rest = rest.subtract(own)
+            rest, sites, groups = statement.domain, [], {}
+            for site in (site for site in self.calls if site.origin is statement):
+                require(site.instances.range().is_subset(rest), f"{name} runs where it does not")
+                for one in (*sites, site):
+                    pairs = one.apart(site, one.instances.apply_range(site.instances.reverse()))
+                    pairs = pairs if one is not site else pairs.subtract(site.domain.identity())
+                    require(pairs.is_empty(), f"{name} runs twice")
+                sites.append(site)
+                loops = [(k, loop) for k, loop in enumerate(site.block.loops) if loop.size]
+                begins = site.map(f"[{', '.join(f'i{k}' for k, _ in loops)}]")
+                begins = site.instances.reverse().apply_range(begins)
+                groups.setdefault(tuple(loop for _, loop in loops), []).append(begins)
+            # Where tiles begin is unknown: an instance runs if it does in any with its value.
+            for loops, begins in groups.items():
+                begins, tiles = reduce(isl.Map.union, begins), isl.Map.from_domain(statement.domain)
+                dims = ", ".join(f"i{k}" for k in range(len(loops)))
+                for k, loop in enumerate(loops):
+                    last = begins.apply_range(isl.Map(f"{{ [{dims}] -> [i{k}] }}")).lexmax()
+                    tile = f"{{ [last] -> [i] : last - {loop.size} < i <= last }}"
+                    tile = isl.Map(f"{self.nest.space} -> {tile}")
+                    tiles = tiles.flat_range_product(last.apply_range(tile))
+                everywhere = begins.domain().subtract(tiles.subtract(begins).domain())
+                rest = rest.subtract(everywhere)
             require(rest.is_empty(), f"{name} does not run: {rest.sample_point()}")
 
     def check_extents(self):
@@ -410,13 +327,14 @@ class Check:
         """Whether elements of an array stand for places of the nest one to one, without copies."""
         is_local = array in self.program.extents
         links = []
-        pairs = (zip(s.origin.pairs, s.pairs, [s] * len(s.pairs), strict=True) for s in self.calls)
-        for (access, place), (_, own), site in chain.from_iterable(pairs):
-            if access.array == array:
-                elements = site.instances.apply_range(place)
-                if not is_local and not own.is_equal(elements):
-                    return False
-                links += [elements.reverse().apply_range(own)] if is_local else []
+        for site in self.calls:
+            for (access, place), ends in zip(site.origin.pairs, site.ends, strict=True):
+                for reached, end, own in ends if access.array == array else ():
+                    element = place.intersect_domain(reached.domain())
+                    own = reached.apply_range(end.places[own.number])
+                    if not is_local and not own.is_equal(element):
+                        return False
+                    links += [element.reverse().apply_range(own)] if is_local else []
         link = union(isl.UnionMap, links)
         is_alone = all(users == {array} for users in self.users.values() if array in users)
         return is_alone and link.is_single_valued() and link.is_injective()
@@ -429,17 +347,58 @@ class Check:
             for a, b, pairs in one.conflicts(other, array):
                 ordered = pairs.intersect(one.timed(a.time).lex_lt_map(other.timed(b.time)))
                 names = (one.name, other.name) if a in first and b in second else ()
-                order.setdefault(frozenset(names if kind == same else ()), []).append(ordered)
+                names = frozenset(names if kind == same else ())
+                moved = [
+                    each in step and bool(self.partials) for each, step in ((a, first), (b, second))
+                ]
+                order.setdefault((names, *moved), []).append(ordered)
         order = [(names, union(isl.UnionMap, each).coalesce()) for names, each in order.items()]
-        for (names, pairs), a, b in product(order, self.calls, self.calls):
-            pairs = pairs.apply_domain(a.instances.reverse()).apply_range(b.instances.reverse())
-            wrong = pairs.intersect(a.time.lex_gt_map(b.time)) if not pairs.is_empty() else pairs
-            require(names or wrong.is_empty(), f"{array}: accesses run in another order: {wrong}")
-            self.reordered |= set() if wrong.is_empty() else names
+        for ((names, *moved), pairs), a, b in product(order, self.calls, self.calls):
+            for (reached, one, _), (to, other, _) in product(a.when[moved[0]], b.when[moved[1]]):
+                found = pairs.apply_domain(reached).apply_range(to)
+                if not found.is_empty():
+                    wrong = one.apart(other, found.intersect(one.time.lex_gt_map(other.time)))
+                    is_kept = names or wrong.is_empty()
+                    require(is_kept, f"{array}: accesses run in another order: {wrong}")
+                    self.reordered |= set() if wrong.is_empty() else names
+
+    def check_partials(self, array):
+        """Partial results begin as neutral elements, and are combined once, after all steps."""
+        uses, kinds = ([], [], []), set()  # Initialisations, steps, combinations.
+        for site in self.sites:
+            kind, step = site.reduction(site.origin is None or self.is_fast)
+            wanted = site.origin.reduction(self.is_fast)[1] if site.origin else step
+            others = (site.origin or site).accesses
+            for (access, place), other in zip(site.pairs, others, strict=True):
+                if access.array == array:
+                    stage = 0 if site in self.firsts else 1 if access in step else 2
+                    is_step = stage == 1 and other in wanted
+                    require(is_step or (stage != 1 and not site.origin), f"a use of {array}")
+                    uses[stage].append((site, place))
+                    self.reordered |= {site.origin.name} if site.origin else set()
+                    kinds |= {kind} if stage else set()
+        (kind,) = kinds
+        constant = f"arith.constant {neutral(kind, self.nest.elements[array])}"
+        is_neutral = all(site.values[0].template == constant for site, _ in uses[0])
+        require(is_neutral and array in self.nest.extents, f"{array} begins as something else")
+        ranges = [union(isl.UnionSet, (place.range() for _, place in each)) for each in uses]
+        for (_, one), (_, other) in chain(product(uses[0], uses[0]), product(uses[2], uses[2])):
+            apart = one.is_injective() if one is other else one.range().is_disjoint(other.range())
+            require(apart, f"{array} is begun or combined twice")
+        is_whole = ranges[1].is_subset(ranges[2]) and ranges[2].is_subset(ranges[0])
+        require(is_whole, f"{array} is not begun or not combined")
+        for first, then in ((0, 1), (0, 2), (1, 2)):
+            for (one, at), (other, to) in product(uses[first], uses[then]):
+                pairs = one.apart(other, at.apply_range(to.reverse()))
+                wrong = pairs.intersect(one.time.lex_ge_map(other.time))
+                require(wrong.is_empty(), f"{array} is used in another order")
 
     def check_dataflow(self, arrays):
         """Each read of the arrays sees the value of the same last write, through all copies."""
         places = {place for place, users in self.users.items() if users & {None, *arrays}}
+        users = (site for site in self.sites if places & {access.array for access in site.accesses})
+        is_known = not any(loop.size for site in users for loop in site.block.loops)
+        require(is_known and not arrays & self.moved, "copies in tiles, or of partial results")
         every = [*self.statements.values(), *self.sites]
         every = [(a, place.range()) for each in every for a, place in each.pairs]
         arguments = arrays - set(self.program.extents)

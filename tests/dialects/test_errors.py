@@ -283,6 +283,16 @@ def test_mistake(name: str) -> None:
 
 
 WHOLE_TEXTS = {
+    'func.func @"a\\1B[2Jb"() {\n  return\n}': (
+        1,
+        1,
+        "the name 'a\\x1b[2Jb' has characters that are not printable",
+    ),
+    'func.func @"a\\0Ab"() {\n  return\n}': (
+        1,
+        1,
+        "the name 'a\\nb' has characters that are not printable",
+    ),
     "func.func @f() {\n  return\n": (3, 1, "expected an operation or '}'"),
     "func.func @f() { return }\nfunc.func @f() { return }": (2, 1, "'@f' is defined twice"),
     "func.func @f() { }": (1, 1, "'@f' has no body"),

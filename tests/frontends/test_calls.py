@@ -197,6 +197,8 @@ def test_explain_and_save(tmp_path: Path) -> None:
     assert (tmp_path / "blur.mlir").read_text() == kernel.mlir
     with pytest.raises(loopwright.errors.BuildError):
         kernel.save(tmp_path / "blur.txt")
+    with pytest.raises(TypeError, match="blur: path is a text or a Path, not 5"):
+        kernel.save(5)  # pyright: ignore[reportArgumentType]
 
 
 def test_integers_that_are_extents() -> None:

@@ -14,7 +14,6 @@ import pytest
 
 import loopwright
 from loopwright import certificate as checker
-from loopwright.dialects.errors import SourceError
 from loopwright.kernels.catalogue import catalogue
 from loopwright.lowering.certificate import certificate
 
@@ -161,18 +160,14 @@ def test_the_statements_are_all_stores() -> None:
     assert check(data) is not None
 
 
-def test_no_certificate_for_partial_results() -> None:
-    entry = catalogue()["polybench/atax"]
-    function = loopwright.load(entry.text)[entry.function]
-    schedule = function.schedule("rfactor{loops=S2.j}", fast_math=True)
-    with pytest.raises(SourceError, match="partial results"):
-        certificate(schedule)
-
-
-def test_the_file_runs_alone(tmp_path: Path) -> None:
+def test_the_two_files_run_alone(tmp_path: Path) -> None:
     alone, file = tmp_path / "check.py", tmp_path / "atax.json"
     assert checker.__file__ is not None
-    alone.write_bytes(Path(checker.__file__).read_bytes())
+    source = Path(checker.__file__)
+    alone.write_bytes(source.read_bytes())
+    (tmp_path / "certificate_reader.py").write_bytes(
+        source.with_name("certificate_reader.py").read_bytes()
+    )
     file.write_text(text_of("atax"))
     blocked = "import sys; sys.modules['loopwright'] = None; import runpy; "
     command = [sys.executable, "-c", f"{blocked}sys.argv = sys.argv[1:]; "]
@@ -186,6 +181,21 @@ def test_the_file_runs_alone(tmp_path: Path) -> None:
     wrong = subprocess.run([*command, alone, file], capture_output=True, text=True, cwd=tmp_path)
     assert wrong.returncode == 1
     assert "rejected" in wrong.stdout
+
+
+@pytest.mark.parametrize("name", ["f", '"a*/ b"', '"a\\22(%x: f64) {"', '"<b>&"', '"é"'])
+def test_names_are_any_text(name: str) -> None:
+    text = """func.func @NAME(%n: index, %A: memref<?xf64>) {
+      affine.for %i = 0 to %n {
+        %x = affine.load %A[%i] : memref<?xf64>
+        %y = arith.addf %x, %x : f64
+        affine.store %y, %A[%i] : memref<?xf64>
+      }
+      return
+    }"""
+    (function,) = loopwright.load(text.replace("NAME", name)).values()
+    data = json.loads(json.dumps(certificate(function.schedule("parallel{loops=i}"))))
+    assert check(data) is None
 
 
 def test_products_are_not_copied_to_arguments() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
+from types import NoneType
 from typing import Annotated, Self
 
 from ..costmodel.find import DEFAULT_MODEL, find_model
@@ -21,7 +22,9 @@ from ..runtime.jit.compile import verified_loops
 from ..runtime.jit.threads import default_threads
 from ..runtime.program import Function, Program
 from ..runtime.tuning.tune import TuningOptions, tune
-from ..support.typed_values import mismatch
+from ..support.summaries import summary
+from ..support.typed_values import check_kind, mismatch
+from .checked_arguments import checked
 from .describing import describe_dependences, describe_program, describe_schedule, tuning_result
 from .explaining import explain
 from .files import AnyFiles
@@ -59,6 +62,9 @@ StepText = Annotated[str, "the next step (or several): 'interchange{loops=j,k}'"
 TUNING_SECONDS = 10.0
 """Of `tune`, when nothing is said."""
 
+LONGEST_NAME = 200
+"""Characters of the name that a call gives a program."""
+
 MOST_PROGRAMS = 32
 """Programs of a session; the oldest is forgotten."""
 
@@ -72,11 +78,16 @@ class Session:
     """
 
     def __init__(self, limits: RunLimits | None = None, files: AnyFiles | None = None) -> None:
+        check_kind("Session: limits", limits, (RunLimits, NoneType), "RunLimits or None")
+        check_kind("Session: files", files, (AnyFiles, NoneType), "AnyFiles or None")
         self.limits = limits or RunLimits()
         self._files = files or AnyFiles()
         self._programs: dict[str, LoadedProgram] = {}
         self.reserved: frozenset[str] = frozenset()
         """Names that programs do not get, as another process knows programs by them."""
+
+    def __repr__(self) -> str:
+        return summary(self, f"of {', '.join(self._programs) or 'no programs'}")
 
     def __enter__(self) -> Self:
         return self
@@ -89,6 +100,7 @@ class Session:
         for program in self._programs.values():
             program.close()
 
+    @checked
     def load(
         self,
         source: Annotated[
@@ -105,6 +117,9 @@ class Session:
         name: Annotated[str | None, "what to call the program; null: its function's name"] = None,
     ) -> Loaded:
         """Reads a program; everything else is asked about programs that are loaded."""
+        if name is not None and not (name.isprintable() and 0 < len(name) <= LONGEST_NAME):
+            most = f"of at most {LONGEST_NAME} characters"
+            raise CallError("input", f"the name of a program is one line {most}")
         entry = catalogue().get(source)
         found = self._files.read(source if entry is None else entry.text)
         chosen = _function(found, function)
@@ -137,11 +152,13 @@ class Session:
         self._keep(program)
         return result
 
+    @checked
     def describe(self, program: ProgramName) -> Description:
         """Sizes, arrays, loops and statements of a program as it is written."""
         found = self._program(program)
         return describe_program(found.schedule(""), found.sizes)
 
+    @checked
     def dependences(
         self,
         program: ProgramName,
@@ -153,6 +170,7 @@ class Session:
         chosen = [*found, *(found.input if input_dependences else ())]
         return DependenceList(describe_dependences(scop, chosen))
 
+    @checked
     def legal(
         self, program: ProgramName, step: StepText, schedule: ScheduleText = ""
     ) -> LegalityAnswer:
@@ -163,12 +181,14 @@ class Session:
             found.remember(after)
         return answer
 
+    @checked
     def apply(self, program: ProgramName, step: StepText, schedule: ScheduleText = "") -> Applied:
         """The schedule with one more step; a step that is illegal is a problem that says why."""
         found = self._program(program)
         after = found.schedule(schedule).apply_all(parse_pipeline(step))
         return describe_schedule(found.remember(after))
 
+    @checked
     def loops(
         self,
         program: ProgramName,
@@ -181,6 +201,7 @@ class Session:
         text = text_of(found, scheduled, form)
         return LoopText(str(scheduled), form, tuple(text.rstrip("\n").split("\n")))
 
+    @checked
     def predict(
         self,
         program: ProgramName,
@@ -201,11 +222,13 @@ class Session:
             model, tuple(PredictedSpeedup(text, known.get(text)) for text in schedules)
         )
 
+    @checked
     def explain(self, program: ProgramName, schedule: ScheduleText = "") -> Explanation:
         """What bounds the time of each nest, and which loops are parallel or what they carry."""
         found = self._program(program)
         return explain(found.schedule(schedule), found.context)
 
+    @checked
     def time(self, program: ProgramName, schedule: ScheduleText = "") -> Measurement:
         """Runs a schedule in a child process, and compares results and time with the program."""
         found = self._program(program)
@@ -230,6 +253,7 @@ class Session:
             found.threads,
         )
 
+    @checked
     def tune(
         self,
         program: ProgramName,
@@ -271,6 +295,7 @@ class Session:
         found.remember(result.best)
         return tuning_result(result)
 
+    @checked
     def verify(self, program: ProgramName, schedule: ScheduleText = "") -> Verification:
         """Proves that the loops that are generated for a schedule are the program."""
         found = self._program(program)
@@ -280,6 +305,7 @@ class Session:
         assert verdict is not None, "it was asked for"
         return Verification(str(scheduled), verdict.is_proved, str(verdict))
 
+    @checked
     def save(
         self,
         program: ProgramName,

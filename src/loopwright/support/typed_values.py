@@ -20,6 +20,12 @@ def mismatch(value: object, kind: Any) -> str | None:
     return next(_mismatches(value, kind, "it"), None)
 
 
+def check_kind(subject: str, value: object, kind: type | tuple[type, ...], wanted: str) -> None:
+    """Raises TypeError where an argument of the API is not of a class; `wanted` says what is."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{subject} is {wanted}, not {_shown(value)}")
+
+
 def _mismatches(value: Any, kind: Any, name: str) -> Iterator[str]:
     origin, inner = get_origin(kind), get_args(kind)
     if kind is Any:

@@ -1,0 +1,47 @@
+"""Arguments of a Session's methods against their annotations."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import Annotated, Any, ParamSpec, TypeVar, cast, get_args, get_origin
+
+from ..support.json_records import annotations_of
+from ..support.typed_values import mismatch
+from .problems import CallError
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def checked(method: Callable[_P, _R]) -> Callable[_P, _R]:
+    """The method, which raises CallError for arguments of other types.
+
+    A list is taken for a tuple, and a path for a text.
+    """
+    signature = inspect.signature(method)
+    hints = cache(annotations_of)
+
+    @wraps(method)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        bound = signature.bind(*args, **kwargs)
+        for name, value in bound.arguments.items():
+            if name in hints(method):
+                bound.arguments[name] = _checked(name, value, hints(method)[name])
+        return method(*bound.args, **bound.kwargs)
+
+    return call
+
+
+def _checked(name: str, value: object, kind: Any) -> object:
+    kind = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    if kind is str and isinstance(value, os.PathLike):
+        value = os.fspath(cast("os.PathLike[str]", value))
+    elif get_origin(kind) is tuple and isinstance(value, list):
+        value = tuple(cast("list[object]", value))
+    wrong = mismatch(value, kind)
+    if wrong is not None:
+        raise CallError("type", f"{name}: {wrong}")
+    return value

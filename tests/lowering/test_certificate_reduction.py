@@ -1,0 +1,168 @@
+"""Certificates of partial results (rfactor): no broken one is accepted."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+import pytest
+
+import loopwright
+from loopwright import certificate as checker
+from loopwright.lowering.certificate import certificate
+
+PROGRAM = """
+func.func @f(%n: index, %A: memref<?x?xTYPE>, %s: memref<?xTYPE>, %t: memref<?xTYPE>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %n {
+      %a = affine.load %A[%i, %j] : memref<?x?xTYPE>
+      %b = affine.load %s[%i] : memref<?xTYPE>
+      %c = arith.KIND %b, %a : TYPE
+      affine.store %c, %s[%i] : memref<?xTYPE>
+    }
+    %d = affine.load %s[%i] : memref<?xTYPE>
+    affine.store %d, %t[%i] : memref<?xTYPE>
+  }
+  return
+}
+"""
+SCHEDULES = {
+    "each": "rfactor{loops=j}",
+    "lanes": "tile{loops=j sizes=8},rfactor{loops=j},vectorize{loops=S0.j width=8}",
+    "twice": "tile{loops=j sizes=8},rfactor{loops=jt},rfactor{loops=S0.j}",
+    "tiles": "tile{loops=j sizes=T},parallel{loops=i},distribute{loops=i}",
+}
+
+
+@cache
+def text_of(schedule: str, kind: str = "addf", element: str = "f64") -> str:
+    text = PROGRAM.replace("TYPE", element).replace("KIND", kind)
+    function = loopwright.load(text)["f"]
+    return json.dumps(certificate(function.schedule(SCHEDULES[schedule], fast_math=True)))
+
+
+def check(data: dict[str, Any]) -> str | None:
+    """Why the checker rejects a certificate; None where it accepts it."""
+    try:
+        checker.Check(data).run()
+    except (ValueError, SyntaxError, KeyError) as error:
+        return str(error) or "rejected"
+    return None
+
+
+@pytest.mark.parametrize("schedule", [each for each in SCHEDULES if each != "tiles"])
+def test_what_is_right_is_accepted(schedule: str) -> None:
+    data = json.loads(text_of(schedule))
+    assert any("combination" in line for line in data["nest"])
+    assert checker.Check(data).run() == {"S0"}
+    assert check({**data, "fast_math": False}) is not None
+
+
+KINDS = [
+    *(("addf", each) for each in ("f32", "f64")),
+    *(("mulf", each) for each in ("f32", "f64")),
+    *((kind, each) for kind in ("maximumf", "minnumf", "minimumf") for each in ("f32", "f64")),
+    *((kind, each) for kind in ("addi", "muli", "andi") for each in ("i1", "i8", "i64")),
+    *((kind, each) for kind in ("maxsi", "minsi", "maxui", "minui") for each in ("i8", "i32")),
+]
+
+
+@pytest.mark.parametrize(("kind", "element"), KINDS)
+def test_the_neutral_element_is_that_of_the_operation(kind: str, element: str) -> None:
+    data = json.loads(text_of("each", kind, element))
+    assert check(data) is None
+    nest = data["nest"]
+    number = next(k for k, line in enumerate(nest) if "arith.constant" in line)
+    others = ["true", "false"] if element == "i1" else [f"{x} : {element}" for x in (0, 1, 7, -1)]
+    if element.startswith("f"):
+        others = [f"{x}e+00 : {element}" for x in ("0.000000", "-0.000000", "1.000000")]
+    same = nest[number]
+    for other in others:
+        nest[number] = re.sub(r"constant .*", f"constant {other}", same)
+        assert nest[number] == same or check(data) is not None
+
+
+# What to replace in the nest, in each line in turn that matches, and by what.
+MUTANTS: list[tuple[str, str, str]] = [
+    ("each", r"instance combination", "instance S0[0, 0]"),
+    ("each", r"affine.load (%_s_partial\d+)\[(.*), (.*)\]", r"affine.load \1[\2, \3 + 1]"),
+    ("each", r"affine.load (%_s_partial\d+)\[.*\]", r"affine.load %s[%_v2]"),
+    ("each", r"affine.store (\S+), %_s_partial\d+\[.*\]", r"affine.store \1, %s[%_v2]"),
+    ("each", r"affine.store (\S+), %s\[.*\]", r"affine.store \1, %t[0]"),
+    ("each", r"affine.load %s\[", "affine.load %t["),
+    ("each", r"arith.addf", "arith.subf"),
+    ("each", r"arith.addf", "arith.mulf"),
+    ("each", r"arith.addf (.*) : f64", r"arith.addf \1 : f32"),
+    ("each", r"arith.addf (\S+), (\S+) ", r"arith.addf \2, \2 "),
+    ("each", r"memref<\?x\?x(\?x)?f64>$", r"memref<?x?x\1f32>"),
+    ("each", r"alloca\(1, max\(n, 0\)", "alloca(1, max(n + -1, 0)"),
+    ("each", r"max \[0\] to min \[n\]", "max [1] to min [n]"),
+    ("each", r"max \[0\] to min \[n\]", "max [0] to min [n + -1]"),
+    ("each", r"max \[0\] to min \[n\]", "max [0] to min [n + 1]"),
+    ("lanes", r"max \[0\] to min \[8", "max [0] to min [7"),
+    ("twice", r"memref.alloca\((.*), 8", r"memref.alloca(\1, 7"),
+    ("twice", r"affine.store (\S+), (%_s_partial\d+)\[.*\]", r"affine.store \1, \2[0, 0, 0]"),
+    ("tiles", r"tiles of \w+", "step 1"),
+    ("tiles", r"tiles of \w+", "tiles of n"),
+    ("tiles", r"tiles of \w+", "tiles of tile_T parallel"),
+    ("tiles", r"tiles of \w+", "tiles of tile_U"),
+    ("tiles", r"max \[0\] to min \[n\] tiles", "max [1] to min [n] tiles"),
+    ("tiles", r"max \[0\] to min \[n\] tiles", "max [0] to min [n + -1] tiles"),
+    ("tiles", r"(%_v\d+) \+ tile_T", r"\1 + 2 * tile_T"),
+    ("tiles", r"(%_v\d+) \+ tile_T", r"\1 + tile_T + -1"),
+    ("tiles", r"(%_v\d+) \+ tile_T", r"\1 + tile_T + 1"),
+    ("tiles", r"(%_v\d+) \+ tile_T", r"\1 + 8"),
+    ("tiles", r"max \[(0, )?(%_v\d+)(, 0)?\]", r"max [\2 + 1]"),
+    ("tiles", r"max \[(0, )?(%_v\d+)(, 0)?\]", "max [0]"),
+]
+
+
+@pytest.mark.parametrize(("schedule", "pattern", "other"), MUTANTS)
+def test_mutants_are_rejected(schedule: str, pattern: str, other: str) -> None:
+    data = json.loads(text_of(schedule))
+    nest = data["nest"]
+    places = [k for k, line in enumerate(nest) if k and re.search(pattern, line)]
+    assert places
+    for number in places:
+        mutant = re.sub(pattern, other, nest[number], count=1)
+        changed = [*nest[:number], mutant, *nest[number + 1 :]]
+        assert check({**data, "nest": changed}) is not None, f"{nest[number]} -> {mutant}"
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_every_part_is_needed_once(schedule: str) -> None:
+    data = json.loads(text_of(schedule))
+    nest = data["nest"]
+    starts = [k for k, line in enumerate(nest) if line.strip().startswith("instance")]
+    for start in starts:
+        end = next(k for k in range(start, len(nest)) if "affine.store" in nest[k]) + 1
+        without = [*nest[:start], *nest[end:]]
+        assert check({**data, "nest": without}) is not None
+        if "initialisation" not in nest[start]:
+            again = [line.replace("%_c", "%_again") for line in nest[start:end]]
+            assert check({**data, "nest": [*nest[:end], *again, *nest[end:]]}) is not None
+
+
+def test_other_values_are_not_combined() -> None:
+    data = json.loads(text_of("each"))
+    *nest, back, close = data["nest"]
+    extra = [
+        "instance combination",
+        "%_w1 = affine.load %s[0] : memref",
+        "%_w2 = affine.load %t[0] : memref",
+        "%_w3 = arith.addf %_w1, %_w2 : f64",
+        "affine.store %_w3, %s[0] : memref",
+    ]
+    assert check({**data, "nest": [*nest, *extra, back, close]}) is not None
+    start = ["instance initialisation", "%_w1 = arith.constant -0.0 : f64"]
+    store = ["affine.store %_w1, %t[0] : memref"]
+    assert check({**data, "nest": [*nest, *start, *store, back, close]}) is not None
+
+
+def test_a_size_of_tiles_has_a_name_of_its_own() -> None:
+    data = json.loads(text_of("tiles"))
+    assert check(data) is None
+    assert check({**data, "tile_sizes": []}) is not None
+    assert check({**data, "tile_sizes": [*data["tile_sizes"], "n"]}) is not None
