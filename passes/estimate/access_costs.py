@@ -19,6 +19,12 @@ a share of the rows (`lowering.llvm.transposed_loads`)."""
 LEAST_BLOCK_BITS = 256
 """A row of a block that is transposed fills a register, or several where these are shorter."""
 
+BLOCK_ROWS = (4, 8, 16)
+"""Rows of a block that is transposed, powers of two."""
+
+BLOCKS = (1, 2, 4)
+"""Blocks in the lanes of a vector."""
+
 LARGEST_STRIDE = 4
 """In elements: what is further apart is gathered or scattered, unless others lie in between."""
 
