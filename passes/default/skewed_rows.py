@@ -8,9 +8,11 @@ each other by some columns are independent (Lamport, "The parallel execution of 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 from ..estimate.access_costs import BLOCK_ROWS, LEAST_BLOCK_BITS
-from ..estimate.parallel_profitability import LEAST_INSTANCES
+from ..estimate.estimate import estimate
+from ..estimate.parallel_profitability import LEAST_CYCLES
 from ..estimate.program_statistics import bytes_of, subscript_steps
 from ..estimate.recurrence_bound import recurrence
 from ..estimate.rows_in_lanes import neighbours
@@ -25,30 +27,34 @@ from ..transformations.skew import Skew
 from ..transformations.strip_mine import StripMine
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
-from .steps import MANY_REGISTERS, attempt
+from .steps import attempt
 from .time_tiling import wavefronts
 
 LAGS = (0, 1, 2, 3)
 """By how many more columns than a permutable band needs one row follows another."""
 
 LONG_WAIT = 16
-"""Cycles from one element of a row to the next from which on four vectors run side by side."""
+"""Cycles from one element of a row to the next from which on four vectors run side by side,
+where no other matrix needs registers."""
 
 TRIANGLES = 8
 """Columns, in terms of those that the last lane is behind the first: at both ends of rows, only
 some lanes have work."""
 
 COLUMNS = 256
-"""Columns of the smallest tile that is worth a thread."""
+"""Columns of the smallest tile."""
 
-TILES = 4
-"""Tiles of a row for each thread."""
+GAIN = 0.9
+"""Threads take so much of the time at most: large tables are limited by memory."""
+
+TILES = 8
+"""Tiles for each thread, along rows as well as columns: the first and last wavefronts are short."""
 
 
 def skewed_rows(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
     """Strips of rows in vectors, with tiles of a wavefront in parallel.
 
-    for i:                              for diagonal: parallel for tiles of 16 rows:
+    for i:                              for diagonal: parallel for tiles: for strips of 16 rows:
       for j:                              for j + i:
         A[i, j] = f(A[i - 1, j],    ->      vector i:
                     A[i, j - 1])              A[i, j] = f(A[i - 1, j], A[i, j - 1])
@@ -121,29 +127,33 @@ def _blocks(schedule: Schedule, statement: Statement, bits: int, columns: Loop) 
         return (1,)
     matrices = {a.array.name for a in statement.accesses if len(a.array.shape) > 1}
     is_slow = recurrence(schedule, statement.name, columns) >= LONG_WAIT
-    has_room = schedule.target.vector_registers >= MANY_REGISTERS and len(matrices) == 1
-    return (4, 2) if is_slow and has_room else (2,)
+    return (4, 2) if is_slow and len(matrices) == 1 else (2,)
 
 
 def _in_vectors(
     schedule: Schedule, context: SchedulingContext, name: str, band: Sequence[Loop], width: int
 ) -> Schedule | None:
+    """Strips of rows, inside of square tiles where threads are worth it."""
     statement = context.statistics(schedule.scop).statements[name]
     members = chain(schedule.loop(f"{name}.{band[0].name}"))
     rows, columns = (f"{name}.{loop.name}" for loop in members)
-    threads = context.threads
-    trips = statement.trips(members)
-    size = max(COLUMNS, int(trips[1]) // (TILES * threads))
-    diagonals = trips[0] / width + trips[1] / size
-    if threads > 1 and statement.instances >= LEAST_INSTANCES * diagonals:
-        tiled = wavefronts(schedule, members, (width, size), threads)
-    else:
-        tiled = attempt(schedule, StripMine((rows,), width))
-    if tiled is None:
-        return None
+    strips = (
+        StripMine((rows,), width),
+        Interchange((columns, rows)),
+        Vectorize((rows,), width),
+        Unroll((rows,)),
+    )
+    counts = statement.trips(members)
+    tiles = TILES * context.threads
+    sizes = width * ceil(counts[0] / (tiles * width)), max(COLUMNS, ceil(counts[1] / tiles))
+    diagonals = sum(count / size for count, size in zip(counts, sizes, strict=True))
     try:
-        return tiled.apply_all(
-            (Interchange((columns, rows)), Vectorize((rows,), width), Unroll((rows,)))
-        )
+        alone = schedule.apply_all(strips)
+        if context.threads > 1 and statement.instances >= LEAST_CYCLES * diagonals:
+            tiled = wavefronts(schedule, members, sizes, context.threads)
+            shared = tiled and tiled.apply_all(strips)
+            if shared and estimate(shared, context) < GAIN * estimate(alone, context):
+                return shared
     except TransformationError:
         return None
+    return alone
