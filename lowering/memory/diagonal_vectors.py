@@ -88,6 +88,8 @@ def _carry_in(loop: affine.ForOp, entry: Block, numbering: Numbering, target: Ta
         if not carried.is_known_before or any(is_inside(numbering.values[n], block) for n in used):
             return
         diagonals.append(carried)
+    if not any(each.is_read for each in diagonals):
+        return
     rewriting = _Rewriting(loop, variable, diagonals, steps, lowers, uppers)
     replace_loop(loop, entry, numbering, Connective("all", ()), rewriting.place)
 
@@ -123,6 +125,11 @@ class _CarriedDiagonal:
 
     accesses: Diagonal
     argument: int | None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the loop reads what it updates."""
+        return bool(self.accesses.loads) or self.argument is not None
 
     @property
     def shifted(self) -> dict[_Kind, range]:

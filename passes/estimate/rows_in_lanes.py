@@ -61,7 +61,7 @@ def neighbours(
         if abs(rows) > 1:
             return None
         found[read] = Neighbour(rows, distance - rows * pitch)
-    return found
+    return found or None
 
 
 def is_made_anew(neighbour: Neighbour, others: Iterable[Neighbour]) -> bool:
