@@ -28,13 +28,15 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.arith import constant_lanes
 from ...dialects.vector import GatherOp, is_vector
-from ...passes.estimate.access_costs import FEWEST_COLUMNS, LEAST_BLOCK_BITS
+from ...passes.estimate.access_costs import (
+    BLOCK_ROWS,
+    BLOCKS,
+    FEWEST_COLUMNS,
+    LEAST_BLOCK_BITS,
+)
 from ..loops.alias_analysis import Numbering
 from .known_lanes import lanes_of
 from .memory_versions import MemoryVersions
-
-LANE_COUNTS = (4, 8, 16)
-"""Rows of a block that is transposed, powers of two."""
 
 ELEMENT_BITS = (8, 16, 32, 64)
 
@@ -129,7 +131,7 @@ def row_lanes(
         return None
     count = kind.get_shape()[0]
     block = min(count, max(LEAST_BLOCK_BITS, vector_bits) // bits)
-    if block not in LANE_COUNTS or count not in (block, 2 * block, 4 * block):
+    if block not in BLOCK_ROWS or count not in [block * blocks for blocks in BLOCKS]:
         return None
     known, active = constant_lanes(offsets), lanes_of(mask)
     return None if known is None or active is None else RowLanes(known, active, block)

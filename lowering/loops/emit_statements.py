@@ -7,7 +7,7 @@ one element per lane is a contiguous vector access; anything else linear is a ga
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -160,14 +160,17 @@ class StatementEmitter:
 
     def gathers(self, call: Call, lanes: Lanes) -> bool:
         """Whether lanes of an access of the call lie apart in memory."""
+        return any(self._lies_apart(call, lanes, self.statements[call.statement].accesses))
+
+    def scatters(self, call: Call, lanes: Lanes) -> bool:
+        """Whether lanes of all stores of the call lie apart in memory."""
+        return all(self._lies_apart(call, lanes, self.statements[call.statement].writes))
+
+    def _lies_apart(self, call: Call, lanes: Lanes, accesses: Iterable[Access]) -> Iterator[bool]:
         arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
-        places = (
-            _along(self._subscripts(access, arguments), lanes)
-            for access in self.statements[call.statement].accesses
-        )
-        return any(
-            place is None or (any(place.steps) and not place.is_contiguous) for place in places
-        )
+        for access in accesses:
+            place = _along(self._subscripts(access, arguments), lanes)
+            yield place is None or (any(place.steps) and not place.is_contiguous)
 
     def _subscripts(self, access: Access, arguments: Mapping[int, Index]) -> list[Index]:
         dims = access.map.num_dims

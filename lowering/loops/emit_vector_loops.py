@@ -244,6 +244,15 @@ class VectorLoopEmitter(ABC):
                 self._rest(nest, first + vectors * stride, Index(rest), limit, environment)
             return
         vectors = iterations // width
+        tile = nest.loop.within
+        if self._scatters(nest, first, environment):
+            # A scalar store per lane is all that a scatter is, and needs no mask.
+            if tile is None or tile.size > width:
+                self._full_vectors(nest, first, vectors, stride, whole)
+                first = first + vectors * stride
+            body = partial(self._scalar, nest, environment)
+            self.plain_loop(nest, (first,), (limit,), nest.step, body)
+            return
         self._full_vectors(nest, first, vectors, stride, whole)
         rest = iterations - vectors * width
         self.builder.branch(
@@ -383,10 +392,22 @@ class VectorLoopEmitter(ABC):
     ) -> None:
         """A vector of iterations, of as many as the loop's vectors have unless told otherwise."""
         if width == 1:
-            self.emit(nest.body, {**environment, nest.variable: base})
+            self._scalar(nest, environment, base)
             return
         lanes, values = self._in_lanes(nest, base, mask, environment, width)
         self.emit(nest.body, values, lanes)
+
+    def _scalar(self, nest: For, environment: Environment, iteration: Index) -> None:
+        self.emit(nest.body, {**environment, nest.variable: iteration})
+
+    def _scatters(self, nest: For, base: Index, environment: Environment) -> bool:
+        """Whether nothing that a vector at `base` stores are neighbouring elements."""
+        lanes, values = self._in_lanes(nest, base, None, environment)
+        return all(
+            self.statements.scatters(node.substitute(values), lanes)
+            for node in walk(nest.body)
+            if isinstance(node, Call)
+        )
 
     def _in_lanes(
         self,

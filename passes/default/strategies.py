@@ -24,6 +24,7 @@ from .parallel_strips import parallel_strips
 from .pivot_blocks import pivot_blocks
 from .privatised_contraction import privatised_contraction
 from .recurrences import recurrences
+from .skewed_rows import skewed_rows
 from .strict_order_reductions import strict_order_reductions
 from .tensor_contraction import tensor_contraction
 from .tile_transposition import tile_transposition
@@ -44,6 +45,7 @@ loops there as well.
 STRATEGIES: tuple[Strategy, ...] = (
     time_tiling,
     gauss_seidel,
+    skewed_rows,
     output_stationary,
     tensor_contraction,
     fused_contraction,

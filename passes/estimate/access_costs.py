@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, gcd, log2, prod
 
@@ -10,6 +10,7 @@ from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Loop, place_of
 from ..polyhedral.scop import Access, AccessKind
 from .program_statistics import ProgramStatistics, StatementStatistics, bytes_of
+from .rows_in_lanes import Neighbour, is_made_anew, neighbours
 from .scheduled_program import ScheduledProgram
 
 FEWEST_COLUMNS = 0.25
@@ -18,6 +19,12 @@ a share of the rows (`lowering.llvm.transposed_loads`)."""
 
 LEAST_BLOCK_BITS = 256
 """A row of a block that is transposed fills a register, or several where these are shorter."""
+
+BLOCK_ROWS = (4, 8, 16)
+"""Rows of a block that is transposed, powers of two."""
+
+BLOCKS = (1, 2, 4)
+"""Blocks in the lanes of a vector."""
 
 LARGEST_STRIDE = 4
 """In elements: what is further apart is gathered or scattered, unless others lie in between."""
@@ -57,13 +64,18 @@ def port_cycles(
     """
     machine = program.machine
     costs = dict.fromkeys(AccessKind, 0.0)
+    in_place = _rows_in_lanes(program, statement, around)
     masked = masked_share(around) * (_masked_store(machine, around) - 1)
     for access in statement.statement.accesses:
         place = access.array.name, access.map
         if access.kind is AccessKind.READ and place in done:
             continue
         done.add(place)
-        operations = _operations(program, access, statement, around)
+        operations = (
+            _operations(program, access, statement, around)
+            if in_place is None
+            else _in_rows(program, access, statement, around, in_place)
+        )
         costs[access.kind] += operations
         if access.kind is AccessKind.WRITE:
             costs[access.kind] += operations * masked * machine.stores_per_cycle
@@ -71,6 +83,48 @@ def port_cycles(
         costs[AccessKind.READ] / machine.loads_per_cycle,
         costs[AccessKind.WRITE] / machine.stores_per_cycle,
     )
+
+
+def _rows_in_lanes(
+    program: ScheduledProgram, statement: StatementStatistics, around: LoopsAround
+) -> Mapping[Access, Neighbour] | None:
+    """What a sweep in place with a row in each lane reads of its array; None for others."""
+    vector = around.vector
+    kept = [loop for loop in around.loops if loop is not vector and loop.unroll != 0]
+    if vector is None or vector.vector is None or len(vector.schedule) > 1 or not kept:
+        return None
+    down, along = (statement.direction(around.loops, loop) for loop in (vector, kept[-1]))
+    if down is None or along is None:
+        return None
+    return neighbours(program.statistics, statement, down, along)
+
+
+def _in_rows(
+    program: ScheduledProgram,
+    access: Access,
+    statement: StatementStatistics,
+    around: LoopsAround,
+    in_place: Mapping[Access, Neighbour],
+) -> float:
+    """Operations of an access in a sweep with a row in each lane (`lowering.memory`).
+
+    What is loaded or stored is transposed, block by block; the rest are shuffles of vectors.
+    """
+    read = in_place.get(access)
+    if read is not None and not is_made_anew(read, in_place.values()):
+        return 0.0
+    if read is not None and read.rows:
+        return 1 + SHUFFLES_PER_LOAD * _registers_of(access, around, program.machine)
+    assert around.vector is not None
+    direction = statement.direction(around.loops, around.vector)
+    if (
+        direction is None
+        or abs(statement.stride(access, direction, program.statistics)) <= LARGEST_ROW
+    ):
+        return _operations(program, access, statement, around)
+    bits = max(LEAST_BLOCK_BITS, program.machine.vector_bits)
+    block = min(BLOCK_ROWS[-1], bits / (8 * bytes_of(access.array.element_type)))
+    return around.lanes / block * (1 + log2(block))
 
 
 def _masked_store(machine: Machine, around: LoopsAround) -> float:

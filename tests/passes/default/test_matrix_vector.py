@@ -7,6 +7,8 @@ from support.targets import NARROW, WIDE
 
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
+from loopwright.passes.default.matrix_vector import matrix_vector
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
@@ -162,7 +164,8 @@ def test_rows_that_wait_for_each_other_are_few(kind: str) -> None:
     text = ALIGNMENT.replace("f32", kind)
     function = load(text)["alignment"]
     sizes = infer_extents(function.scop, {"n": 900, "m": 900})
-    chosen = default_schedule(function.scop, sizes, WIDE, threads=2)
+    original = Schedule.original(function.scop, WIDE)
+    chosen = matrix_vector(original, original.tree, SchedulingContext(sizes, 2))
     assert str(chosen) == "unroll-and-jam{loops=i factor=4}"
     dtype = {"f32": np.float32, "f64": np.float64}[kind]
     for n, m in ((1, 1), (5, 9), (38, 67)):

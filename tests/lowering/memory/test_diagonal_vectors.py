@@ -1,0 +1,102 @@
+"""Sweeps with a row in each lane make their vectors in registers, and results do not change."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from support.sweep_programs import KINDS, Sweep, assert_same, random_sweep
+from support.targets import NARROW, WIDE
+
+from loopwright.lowering.generate import generate
+from loopwright.passes.machine.target import Target
+from loopwright.passes.schedules.errors import TransformationError
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.runtime.program import Function
+
+NINE = Sweep("f64", tuple(("A", rows, columns) for rows in (-1, 0, 1) for columns in (-1, 0, 1)))
+ALIGNMENT = Sweep("i32", (("A", 0, -1), ("A", -1, -1), ("A", -1, 0)))
+
+
+def in_lanes(function: Function, width: int, lag: int, target: Target | None = None) -> Schedule:
+    """Rows in the lanes of vectors, each `lag` columns behind the one before."""
+    return function.schedule(
+        f"skew{{loops=i,j factors={lag}}},strip-mine{{loops=i size={width}}},"
+        f"interchange{{loops=j,i}},vectorize{{loops=i width={width}}},unroll{{loops=i}}",
+        target,
+    )
+
+
+def blocks(schedule: Schedule, n: int = 150, m: int = 400) -> list[str]:
+    """The loops over blocks of iterations, as text."""
+    sizes = {"steps": 2, "n": n, "m": m}
+    sizes |= {f"{array}_dim{k}": size for array in "AB" for k, size in enumerate((n, m))}
+    parts = str(generate(schedule, sizes)).split("affine.for")
+    return [part for part in parts if "vector.shuffle" in part]
+
+
+@pytest.mark.parametrize(("target", "block"), [(WIDE, 8), (NARROW, 4)])
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_a_block_is_loaded_and_stored_once(target: Target, block: int, count: int) -> None:
+    loops = blocks(in_lanes(NINE.function, block * count, 2, target))
+    assert loops
+    for loop in loops:
+        assert loop.count("vector.gather") == block, "what the lanes have not loaded or computed"
+        assert loop.count("vector.scatter") == block
+        assert loop.count("vector.shuffle") == 2 * block, "the rows above and below"
+        assert loop.count("affine.load") == 2 * block, "the rows at the border"
+
+
+def test_new_values_are_not_loaded() -> None:
+    for loop in blocks(in_lanes(ALIGNMENT.function, 16, 1, WIDE)):
+        assert "vector.gather" not in loop
+        assert loop.count("vector.shuffle") == 16
+
+
+@pytest.mark.parametrize(
+    "sweep",
+    [
+        Sweep("f64", (("A", 0, -1), ("A", -2, 0))),
+        Sweep("i16", (("A", 0, -1), ("A", -1, 0), ("A", 0, 2))),
+    ],
+)
+def test_others_are_left_alone(sweep: Sweep) -> None:
+    """Rows further away than a lane, and vectors that are not transposed in registers."""
+    assert not blocks(in_lanes(sweep.function, 64 if sweep.kind == "i16" else 8, 3, WIDE))
+
+
+def test_short_rows_are_left_alone() -> None:
+    assert not blocks(in_lanes(NINE.function, 8, 2, WIDE), m=40)
+
+
+@pytest.mark.parametrize("sweep", [NINE, ALIGNMENT])
+@pytest.mark.parametrize("width", [4, 8, 16, 32])
+def test_odd_sizes(sweep: Sweep, width: int) -> None:
+    function = sweep.function
+    schedule = in_lanes(function, width, 2)
+    for sizes in ((2, 37, 301), (1, 71, 1030), (3, 9, 12), (1, 40, 95), (0, 9, 12)):
+        assert_same(function, schedule, sweep.kind, sizes)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_random_sweeps(seed: int) -> None:
+    sweep, draw = random_sweep(seed), random.Random(seed)
+    function = sweep.function
+    for lag in (1, 2, 3, 4):
+        try:
+            schedule = in_lanes(function, draw.choice((4, 8, 16, 32)), lag)
+        except TransformationError:
+            continue
+        for _ in range(2):
+            sizes = draw.randint(1, 2), draw.randint(6, 90), draw.randint(280, 700)
+            assert_same(function, schedule, sweep.kind, sizes)
+        return
+    pytest.skip("its rows depend on each other, however far they are apart")
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_another_matrix(kind: str) -> None:
+    terms = (("A", 0, -1), ("A", -1, 1), ("B", 0, 0), ("A", 1, 0), ("B", 1, -1))
+    function = Sweep(kind, terms).function
+    for width in (8, 16):
+        assert_same(function, in_lanes(function, width, 2), kind, (2, 61, 533))
