@@ -74,6 +74,13 @@ def emit_cast(printer: Printer, op: memref.CastOp) -> None:
     printer.arrays[op.dest] = printer.array(op.source)
 
 
+def emit_subview(printer: Printer, op: memref.SubviewOp) -> None:
+    """`A[i]`: the part of an array behind its first subscripts."""
+    array, first = printer.array(op.source), printer.all_values(op.offsets)
+    rest = array.extents[len(first) :]
+    printer.arrays[op.result] = Array(element(array, first), rest, is_scalar=not rest)
+
+
 def emit_allocation(printer: Printer, op: memref.AllocOp | memref.AllocaOp) -> None:
     kind = printer.type(op.memref)
     name = printer.names.take(op.memref.name_hint, "buffer")
@@ -99,7 +106,7 @@ def emit_allocation(printer: Printer, op: memref.AllocOp | memref.AllocaOp) -> N
 def _reads(printer: Printer, user: Operation) -> bool:
     if isinstance(user, affine.LoadOp | memref.LoadOp):
         return user.results[0] in printer.needed
-    return isinstance(user, memref.CastOp | func.CallOp)
+    return isinstance(user, memref.CastOp | memref.SubviewOp | func.CallOp)
 
 
 def _extents(
@@ -135,6 +142,7 @@ EMITTERS: Emitters = {
     "memref.store": emit_store,
     "memref.dim": emit_dim,
     "memref.cast": emit_cast,
+    "memref.subview": emit_subview,
     "memref.alloc": emit_allocation,
     "memref.alloca": emit_allocation,
     "memref.dealloc": emit_dealloc,

@@ -217,7 +217,7 @@ def _only_computes(operation: Operation) -> bool:
 
 
 def root(value: SSAValue) -> SSAValue:
-    """The memref behind casts."""
-    while isinstance(value.owner, memref.CastOp):
+    """The memref behind casts and views."""
+    while isinstance(value.owner, memref.CastOp | memref.SubviewOp):
         value = value.owner.source
     return value

@@ -61,7 +61,7 @@ def _may_overlap(values: Sequence[SSAValue], *, among_arguments: bool) -> bool:
 
 
 def _origin(value: SSAValue) -> SSAValue:
-    while isinstance(value.owner, memref.CastOp):
+    while isinstance(value.owner, memref.CastOp | memref.SubviewOp):
         value = value.owner.source
     return value
 

@@ -14,7 +14,7 @@ from ...passes.polyhedral.gathers import depends_on_data
 from . import integers
 from .affine_expressions import emit_map
 from .bounds_checks import guard_pointer
-from .emitter import Buffer, Emitters, FunctionEmitter, type_of
+from .emitter import Buffer, Emitters, FunctionEmitter, constant, type_of
 from .types import I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
 
 
@@ -158,6 +158,15 @@ def emit_cast(emitter: FunctionEmitter, op: memref.CastOp) -> None:
     emitter.buffers[op.dest] = buffer
 
 
+def emit_subview(emitter: FunctionEmitter, op: memref.SubviewOp) -> None:
+    """The part of an array behind its first subscripts, as code generation makes it."""
+    buffer = emitter.buffer(op.source)
+    first = emitter.all_values(op.offsets)
+    whole = [constant(0) for _ in buffer.sizes[len(first) :]]
+    pointer = element_pointer(emitter, buffer, [*first, *whole])
+    emitter.buffers[op.result] = Buffer(pointer, buffer.sizes[len(first) :], buffer.element)
+
+
 def emit_address(emitter: FunctionEmitter, op: memref.ExtractAlignedPointerAsIndexOp) -> None:
     pointer = emitter.buffer(op.source).pointer
     emitter.values[op.aligned_pointer] = emitter.builder.ptrtoint(pointer, I64)
@@ -172,4 +181,5 @@ EMITTERS: Emitters = {
     "memref.dim": emit_dim,
     "memref.extract_aligned_pointer_as_index": emit_address,
     "memref.cast": emit_cast,
+    "memref.subview": emit_subview,
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from xdsl.dialects import affine as xdsl_affine
-from xdsl.dialects import arith
+from xdsl.dialects import arith, memref
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -297,8 +297,12 @@ def _offsets(place: Place) -> Sequence[int]:
 
 
 def touched_memrefs(operation: Operation) -> list[SSAValue]:
-    """The memrefs that an operation may access."""
-    return [value for value in operation.operands if isinstance(value.type, MemRefType)]
+    """The memrefs that an operation may access, and those that they are views of."""
+    touched = [value for value in operation.operands if isinstance(value.type, MemRefType)]
+    for value in touched:
+        if isinstance(value.owner, memref.CastOp | memref.SubviewOp):
+            touched.append(value.owner.source)
+    return touched
 
 
 def is_inside(value: SSAValue, block: Block) -> bool:

@@ -17,6 +17,8 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
     IndexType,
+    MemRefType,
+    StridedLayoutAttr,
     VectorType,
     i1,
 )
@@ -24,7 +26,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import affine, vector
 from ...dialects.arith import IndexCastOp
-from ...dialects.memref import is_memref
+from ...dialects.memref import CastOp, is_memref
 from ...dialects.vector import is_vector, vector_of
 from ...passes.polyhedral.fused_products import keep_fused
 from ...passes.polyhedral.gathers import argument_arrays, whole_arrays
@@ -222,7 +224,7 @@ class StatementEmitter:
     ) -> None:
         """A call of an opaque region, behind which no loaded value is known."""
         operands = [
-            self.storage.memref(self.memrefs[operand])
+            self._passed(statement, operand, arguments)
             if operand in self.memrefs
             else self._operand(statement, operand, values, arguments, None)
             for operand in call.arguments
@@ -231,6 +233,54 @@ class StatementEmitter:
         copy.attributes |= call.attributes
         self.builder.emit(copy)
         self.builder.forget(lambda key: isinstance(key, _Loaded))
+
+    def _passed(
+        self, statement: Statement, operand: SSAValue, arguments: Mapping[int, Index]
+    ) -> SSAValue:
+        """The array that an opaque region takes, or the partial result in place of it."""
+        array = self.memrefs[operand]
+        accesses = (each for each in statement.accesses if each.is_opaque)
+        access = next((each for each in accesses if each.array.value is operand), None)
+        if access is None or access.array is array:
+            return self._cast(self.storage.memref(array), operand.type)
+        partial = self.storage.memref(access.array)
+        subscripts = self._subscripts(access, arguments)
+        sizes = self.storage.placements[access.array.name].sizes
+        rank = len(array.shape)
+        first, extents = subscripts[: len(subscripts) - rank], sizes[len(sizes) - rank :]
+        return self._row(partial, first, extents, operand.type)
+
+    def _row(
+        self, array: SSAValue, first: Sequence[Index], sizes: Sequence[Index], kind: Attribute
+    ) -> SSAValue:
+        """The part of an array behind its first subscripts, as an array."""
+        assert is_memref(kind)
+        if not first:
+            return self._cast(array, kind)
+        rank = len(sizes)
+        extents = [size.constant if size.is_constant else DYNAMIC_INDEX for size in sizes]
+        strides = [
+            DYNAMIC_INDEX if DYNAMIC_INDEX in extents[k:] else prod(extents[k:])
+            for k in range(1, rank + 1)
+        ]
+        layout = StridedLayoutAttr([None if s == DYNAMIC_INDEX else s for s in strides], None)
+        view = memref.SubviewOp(
+            array,
+            [self.builder.value(index) for index in first],
+            [self.builder.value(size) for size in sizes if not size.is_constant],
+            [],
+            [*(DYNAMIC_INDEX for _ in first), *(0 for _ in sizes)],
+            [*(1 for _ in first), *extents],
+            [1] * (len(first) + rank),
+            MemRefType(kind.element_type, extents, layout),
+        )
+        return self._cast(self.builder.emit(view).result, kind)
+
+    def _cast(self, array: SSAValue, kind: Attribute) -> SSAValue:
+        """The array with the type that an opaque region takes."""
+        if array.type == kind:
+            return array
+        return self.builder.emit(CastOp.build(operands=[array], result_types=[kind])).dest
 
     def _gather(
         self, operation: memref.LoadOp, indices: list[SSAValue], lanes: Lanes | None

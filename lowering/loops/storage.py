@@ -17,11 +17,12 @@ from operator import itemgetter
 
 import islpy as isl
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FixedBitwidthType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...passes.polyhedral.isl_context import TooComplexError, bounded
+from ...passes.polyhedral.memrefs import memref_shape
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Tree, path, sum_of_affs, walk
 from ...passes.polyhedral.scop import Access, Array, Scop
 from ..nest.aff_to_index import aff_to_index
@@ -35,6 +36,10 @@ from .ir_builder import IRBuilder
 # Larger local arrays go to the heap: a thread's stack is small.
 STACK_BYTES = 16 * 1024
 
+# Rows of partial results, in bytes, from which on a cache line that two threads share is rare.
+_LONG_ROW = 4096
+_CACHE_LINE = 64
+
 # The array lives further out, and is larger, where isl needs more to find a loop that it can be in.
 _HOME_OPERATIONS = 1_000_000
 _HOME_SECONDS = 1.0
@@ -47,7 +52,8 @@ class Placement:
     """Allocation of a local array: inside the loops `outer`, with the extents needed there.
 
     `offsets` are functions of the values of `outer`; `sizes` are their numbers of values. Both have
-    one entry per subscript. `users` are the statements that access it.
+    one entry per subscript. `users` are the statements that access it. The last `whole` subscripts
+    are those of an array that is passed on: none is left out.
     """
 
     array: Array
@@ -55,7 +61,7 @@ class Placement:
     outer: tuple[Loop, ...]
     offsets: tuple[Offset, ...]
     sizes: tuple[Index, ...]
-    is_whole: bool = False
+    whole: int = 0
 
     @property
     def home(self) -> Loop | None:
@@ -64,10 +70,21 @@ class Placement:
 
     @property
     def kept(self) -> tuple[int, ...]:
-        """Subscripts that more than one value of occurs; all where the array is passed whole."""
-        if self.is_whole:
-            return tuple(range(len(self.sizes)))
-        return tuple(k for k, size in enumerate(self.sizes) if size != Index(1))
+        """Subscripts that more than one value of occurs, and those of what is passed whole."""
+        first = len(self.sizes) - self.whole
+        return tuple(k for k, size in enumerate(self.sizes) if k >= first or size != Index(1))
+
+    @property
+    def spread(self) -> int:
+        """How many rows apart parts are that are passed on: threads share no cache line then."""
+        if not self.whole or self.whole == len(self.sizes):
+            return 1
+        sizes = self.sizes[len(self.sizes) - self.whole :]
+        kind = self.array.element_type
+        width = kind.bitwidth if isinstance(kind, FixedBitwidthType) else 64
+        row = math.prod(size.constant for size in sizes) * max(1, width // 8)
+        is_small = all(size.is_constant for size in sizes) and 0 < row < _LONG_ROW
+        return 1 + math.ceil(_CACHE_LINE / row) if is_small and row % _CACHE_LINE else 1
 
 
 class Storage:
@@ -89,7 +106,11 @@ class Storage:
         if placement is None:
             return program
         offsets = self.offsets[array.name]
-        return [program[k] - offsets[k] for k in placement.kept]
+        last = len(placement.sizes) - placement.whole - 1
+        return [
+            (program[k] - offsets[k]) * (placement.spread if k == last else 1)
+            for k in placement.kept
+        ]
 
     def is_allocated_in(self, loop: Loop) -> bool:
         """Whether an array is allocated in the body of this loop."""
@@ -119,7 +140,10 @@ class Storage:
             name = placement.array.name
             outer = [self.loop_values[loop.name] for loop in placement.outer]
             self.offsets[name] = [offset(outer) for offset in placement.offsets]
-            sizes = [placement.sizes[k] for k in placement.kept]
+            last = len(placement.sizes) - placement.whole - 1
+            sizes = [
+                placement.sizes[k] * (placement.spread if k == last else 1) for k in placement.kept
+            ]
             shape = [size.constant if size.is_constant else DYNAMIC_INDEX for size in sizes]
             dynamic = [builder.value(size) for size in sizes if not size.is_constant]
             element = placement.array.element_type
@@ -236,17 +260,19 @@ def _placement(
         cells = used if cells is None else cells.union(used)
     assert cells is not None
     users = frozenset(name for name, _ in uses)
-    if any(access.is_opaque for _, access in uses):
+    is_opaque = any(access.is_opaque for _, access in uses)
+    whole = len(memref_shape(array.value)) if is_opaque else 0
+    if is_opaque and whole == len(array.shape):
         sizes = tuple(_size(extent, list(parameters.values())) for extent in array.shape)
         nowhere = (partial(_always, Index()),) * len(sizes)
-        return Placement(array, users, (), nowhere, sizes, is_whole=True)
+        return Placement(array, users, (), nowhere, sizes, whole)
     rank = cells.dim(isl.dim_type.out)
     if cells.is_empty():
         nowhere = (partial(_always, Index()),) * rank
-        return Placement(array, users, outer, nowhere, (Index(1),) * rank)
+        return Placement(array, users, outer, nowhere, (Index(1),) * rank, whole)
     extents = [_extent(cells, k, context, parameters) for k in range(rank)]
     offsets, numbers = tuple(low for low, _ in extents), tuple(n for _, n in extents)
-    return Placement(array, users, outer, offsets, numbers)
+    return Placement(array, users, outer, offsets, numbers, whole)
 
 
 def _size(extent: object, parameters: Sequence[Index]) -> Index:

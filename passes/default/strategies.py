@@ -24,6 +24,7 @@ from .parallel_strips import parallel_strips
 from .pivot_blocks import pivot_blocks
 from .privatised_contraction import privatised_contraction
 from .recurrences import recurrences
+from .scattered_reductions import scattered_reductions
 from .skewed_rows import skewed_rows
 from .strict_order_reductions import strict_order_reductions
 from .tensor_contraction import tensor_contraction
@@ -67,7 +68,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     vectorise_and_parallelise,
 )
 
-FOR_OPAQUE: tuple[Strategy, ...] = (opaque_statements,)
+FOR_OPAQUE: tuple[Strategy, ...] = (scattered_reductions, opaque_statements)
 """Strategies for nests with statements that are not affine: all others ask for the subscripts of
 all accesses."""
 

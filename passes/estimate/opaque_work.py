@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects import func
 from xdsl.ir import Operation
 
-from ..polyhedral.raising.opaque_accesses import callee_of
+from ...dialects.opaque import callee_of
 from ..polyhedral.scop import Statement
 
 ITERATIONS = 16

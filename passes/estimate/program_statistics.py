@@ -28,7 +28,8 @@ from .opaque_work import relative_work
 Slope = int | Fraction
 """How much one thing grows with another; an int where it is whole, which is quicker."""
 
-_FAR = 2**20
+_FAR = 2**60
+_LARGEST_TILE = 2**29
 """A distance over which the slope of a quasi-affine function is measured: rounding vanishes."""
 
 LARGEST_MODULUS = 64
@@ -196,7 +197,11 @@ class StatementStatistics:
         origin = self._value(function, [0] * depth)
         steps = ([_FAR * (position == d) for position in range(depth)] for d in range(depth))
         return tuple(
-            _whole(Fraction(self._value(function, step) - origin, _FAR).limit_denominator(4096))
+            _whole(
+                Fraction(self._value(function, step) - origin, _FAR).limit_denominator(
+                    _LARGEST_TILE
+                )
+            )
             for step in steps
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -12,31 +12,14 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from .isl_context import coalesced
+from .reduction_steps import KINDS, step
+from .scatter_reductions import scattered_updates
 from .scop import Access, Statement
-
-_ASSOCIATIVE = (
-    *("addf", "mulf", "maximumf", "maxnumf", "minimumf", "minnumf"),
-    *("addi", "muli", "andi", "ori", "xori", "maxsi", "maxui", "minsi", "minui"),
-)
-
-COMBINES: Mapping[str, str] = {
-    **{f"arith.{name}": name for name in _ASSOCIATIVE},
-    "arith.subf": "addf",
-    "arith.subi": "addi",
-}
-"""What operations combine their operands by: differences are sums, in which one is negated."""
 
 INEXACT = ("addf", "mulf", "maxnumf", "minnumf")
 """Only these give other results when they are reassociated: for rounding, and since `maxnumf` and
 `minnumf` may choose either of -0.0 and 0.0. `maximumf` and `minimumf` order the zeros, and a NaN
 stays one."""
-
-# Operation -> what it accumulates, and the operands through which the accumulated value may pass.
-_STEPS: dict[str, tuple[str, tuple[int, ...]]] = {
-    name: (kind, (0,) if name.startswith("arith.sub") else (0, 1))
-    for name, kind in COMBINES.items()
-}
-_STEPS["math.fma"] = ("addf", (2,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +40,7 @@ class Accumulation:
     def reassociable(self) -> bool:
         """Whether other orders of the steps are allowed without asking the user."""
         return self.operation not in INEXACT or all(
-            allows(step, FastMathFlag.REASSOC) for step in self.steps
+            allows(each, FastMathFlag.REASSOC) for each in self.steps
         )
 
     @property
@@ -84,8 +67,10 @@ def find_partial_accumulation(statement: Statement) -> Accumulation | None:
 
     The relation of the store has these alone, where they are not all.
     """
-    if len(statement.writes) != 1 or statement.is_opaque:
+    if len(statement.writes) != 1:
         return None
+    if statement.is_opaque:
+        return _scattered(statement)
     store = statement.writes[0]
     candidates = [
         access
@@ -95,7 +80,7 @@ def find_partial_accumulation(statement: Statement) -> Accumulation | None:
     if len(candidates) != 1:
         return None
     load = candidates[0]
-    for kind in dict.fromkeys(kind for kind, _ in _STEPS.values()):
+    for kind in KINDS:
         steps = _steps(statement, kind, store.op.operands[0], load.op.results[0])
         if steps:
             break
@@ -111,6 +96,19 @@ def find_partial_accumulation(statement: Statement) -> Accumulation | None:
     return Accumulation(kind, load, store, tuple(reversed(steps)))
 
 
+def _scattered(statement: Statement) -> Accumulation | None:
+    """How an opaque statement accumulates: in any element of which its region may update."""
+    found = scattered_updates(statement)
+    if found is None:
+        return None
+    call, updates = found
+    store = statement.writes[0]
+    loads = [read for read in statement.reads if read.array is store.array]
+    if len(loads) != 1 or loads[0].op is not call or loads[0].unknown != store.unknown:
+        return None
+    return Accumulation(updates.operation, loads[0], store, updates.steps)
+
+
 def _steps(
     statement: Statement, kind: str, value: SSAValue, accumulated: SSAValue
 ) -> list[Operation] | None:
@@ -120,10 +118,9 @@ def _steps(
     operation = value.owner
     if not isinstance(operation, Operation) or operation not in statement.body:
         return None
-    step_kind, passing = _STEPS.get(operation.name, ("", ()))
-    if step_kind != kind or not _is_used_once(statement, value):
+    if not _is_used_once(statement, value):
         return None
-    for position in passing:
+    for position in step(kind, operation):
         steps = _steps(statement, kind, operation.operands[position], accumulated)
         if steps is not None:
             return [operation, *steps]

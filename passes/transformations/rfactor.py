@@ -17,7 +17,7 @@ from ..polyhedral.aff_expression import aff_expression
 from ..polyhedral.reduction_kinds import reduction_kind
 from ..polyhedral.reductions import Accumulation
 from ..polyhedral.schedule_tree import Loop, Tree, sequence, statements, without_marks
-from ..polyhedral.scop import AccessKind, Array, Scop, Statement
+from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 from ..schedules.errors import MalformedTransformation
 from ..schedules.program_edits import (
     free_name,
@@ -32,6 +32,8 @@ from ..schedules.schedule import Schedule, Steps, Transformation
 
 _T = TypeVar("_T")
 
+_OUT = isl.dim_type.out
+
 
 @dataclass(frozen=True)
 class Rfactor(Transformation):
@@ -41,7 +43,8 @@ class Rfactor(Transformation):
     the reduction, so that the loop can then be parallel or vectorised. For a point loop there is
     one per point of a tile: the lanes of a vector, next to each other in memory. Those of any other
     loop are arrays of their own, one after the other: for threads. All reductions along the loop
-    get partial results, whatever their operations are. Reassociates: floating-point sums and
+    get partial results, whatever their operations are; one whose elements depend on data, as in a
+    histogram, has a copy of the whole array. Reassociates: floating-point sums and
     products, `maxnumf` and `minnumf` need `fast_math`, or `fastmath<reassoc>` on the operation.
     (The name is Halide's: Suriana, Adams, Kamil, "Parallel associative reductions in Halide", CGO
     2017.)
@@ -147,6 +150,7 @@ class _Factoring:
 
     def program(self) -> tuple[Scop, Tree]:
         self._check_alone()
+        self._check_scattered()
         first = self._initialisation(self._over_partial_results("init"))
         last = self._combination(self._over_partial_results("combine"))
         inside = self._redirected()
@@ -179,6 +183,22 @@ class _Factoring:
                         "are still partial: distribute it first"
                     )
 
+    def _check_scattered(self) -> None:
+        """A reduction in elements that depend on data has partial results as large as its array."""
+        store = self.accumulation.store
+        if not store.is_opaque:
+            return
+        where = f"{self.statement.name} accumulates in elements of {self.array.name} that depend"
+        if len(store.unknown) != len(store.map.results):
+            raise MalformedTransformation(
+                f"{where} on data in some dimensions only: partial results are for all of it"
+            )
+        if self.loop.within is not None:
+            raise MalformedTransformation(
+                f"{where} on data: each partial result is a copy of {self.array.name}, for a "
+                "thread and not for a lane; name the loop over tiles"
+            )
+
     @property
     def _lane(self) -> AffineExpr:
         """Which partial result an instance of the statement accumulates into."""
@@ -192,21 +212,27 @@ class _Factoring:
         outer = [aff_expression(loop.schedule[name], positions) for loop in self.outer]
         own = (self.accumulation.load, self.accumulation.store)
         accesses = tuple(
-            make_access(
-                self.old,
-                access.kind,
-                self.buffer,
-                self._map(
-                    access.map.num_dims, [*outer, *self._cell(self._lane, access.map.results)]
-                ),
-                self.statement.domain,
-                access.op,
-            )
-            if any(access is mine for mine in own)
-            else access
+            self._in_buffer(access, outer) if any(access is mine for mine in own) else access
             for access in self.statement.accesses
         )
         return replace(self.statement, accesses=accesses)
+
+    def _in_buffer(self, access: Access, outer: list[AffineExpr]) -> Access:
+        results = [*outer, *self._cell(self._lane, access.map.results)]
+        place = self._map(access.map.num_dims, results)
+        domain = self.statement.domain
+        made = make_access(self.old, access.kind, self.buffer, place, domain, access.op)
+        if not access.is_opaque:
+            return made
+        first = len(results) - len(access.map.results)
+        rows = made.relation.project_out(_OUT, first, len(access.map.results))
+        relation = rows.flat_range_product(access.relation)
+        return replace(
+            made,
+            relation=relation.set_tuple_name(_OUT, self.buffer.name),
+            unknown=tuple(first + position for position in access.unknown),
+            is_opaque=True,
+        )
 
     def _cell(self, lane: _T, subscripts: Sequence[_T]) -> list[_T]:
         """Subscripts of a partial result behind those of the outer loops."""

@@ -9,7 +9,8 @@ from xdsl.dialects.arith import IntegerOverflowAttr
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute
 
-from ..reductions import COMBINES, INEXACT
+from ..reduction_steps import COMBINES
+from ..reductions import INEXACT
 from .terms import Apply, Term
 
 Combination = tuple[str, Attribute]

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from xdsl.dialects import func
 from xdsl.dialects.affine import LoadOp, StoreOp
-from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ....dialects.opaque import callee_of
 from ..scop import AccessKind
 from .affine_values import AffineValues, NotAffineError
 
@@ -25,14 +26,6 @@ class OpaqueAccess:
     kind: AccessKind
     memref: SSAValue
     subscripts: tuple[AffineExpr | None, ...]
-
-
-def callee_of(call: func.CallOp) -> func.FuncOp:
-    """The outlined function that an opaque call runs."""
-    module = call.get_toplevel_object()
-    assert isinstance(module, ModuleOp)
-    name = call.callee.root_reference.data
-    return next(op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == name)
 
 
 def opaque_accesses(values: AffineValues, call: func.CallOp) -> tuple[OpaqueAccess, ...]:

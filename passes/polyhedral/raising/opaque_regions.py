@@ -37,6 +37,7 @@ from ..fused_products import drop_needless_marks, fused_operand, fused_product
 from ..gathers import depends_on_data
 from .affine_values import AffineValues, NotAffineError
 from .if_conversion import is_on_data
+from .repeated_subscripts import merge_repeated_subscripts
 
 _KNOWN = frozenset(
     (
@@ -56,9 +57,10 @@ def outline_opaque_regions(function: func.FuncOp) -> None:
 
     Raises SourceError at what cannot be compiled in such a region.
     """
-    runs = _Finder(function).found()
-    if not runs:
+    if not _Finder(function).found():
         return
+    merge_repeated_subscripts(function)
+    runs = _Finder(function).found()
     name = function.sym_name.data
     outlined = [
         _outline(first, last, f"{name}_opaque{number}") for number, (first, last) in enumerate(runs)

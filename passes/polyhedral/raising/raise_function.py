@@ -17,6 +17,7 @@ from ..affine_text import to_text
 from ..identifiers import identifier
 from ..isl_context import bounded_for
 from ..memrefs import as_memref, memref_shape
+from ..scatter_reductions import updates_of
 from ..schedule_tree import Leaf, Loop, Tree
 from ..scop import Access, AccessKind, Array, Parameter, Scop, Statement
 from ..size_assumptions import assumed_arguments
@@ -73,6 +74,7 @@ class _Builder:
         indices = {group: self._indices(group) for group in self.groups}
         for argument in assumed_arguments(self.func):
             self.values.expression(self.func.body.block.args[argument])
+        self._bind_scattered_extents()
         # From here on all parameters are known.
         self._order_parameters()
         space = f"[{', '.join(p.name for p in self.parameters)}]"
@@ -147,6 +149,16 @@ class _Builder:
             message = "the size of the memref changes from one iteration to the next"
             raise SourceError.at(value.owner, message, hint=hint)
         return [*extents]
+
+    def _bind_scattered_extents(self) -> None:
+        """Makes parameters of what bounds reductions whose subscripts depend on data."""
+        for call in self.nests.calls.values():
+            for access in call.accesses:
+                is_written = access.kind is AccessKind.WRITE
+                if is_written and updates_of(call.op, access.memref) is not None:
+                    for position, subscript in enumerate(access.subscripts):
+                        if subscript is None:
+                            self.values.extent(access.memref, position)
 
     def _indices(self, group: Slice) -> dict[SSAValue, AffineExpr]:
         return {value: self.values.expression(value) for value in group.indices}

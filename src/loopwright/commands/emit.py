@@ -19,6 +19,7 @@ from typing import Annotated, ClassVar
 
 from xdsl.dialects import func
 
+from ..dialects.opaque import opaque_regions
 from ..lowering.c import emit_c
 from ..lowering.llvm import Options, translate
 from ..lowering.validation.verdict import Verdict
@@ -149,11 +150,12 @@ def _loops(
 
 
 def _emit(arguments: argparse.Namespace, loops: func.FuncOp, target: Target) -> str:
+    regions = opaque_regions(loops)
     if arguments.format == "mlir":
-        return str(loops)
+        return "\n".join(map(str, [loops, *regions]))
     if arguments.format == "c":
         # Without --func, all functions are printed, one by one.
-        return emit_c(loops, callees=arguments.func is not None)
+        return emit_c(loops, callees=arguments.func is not None or bool(regions))
     options = Options(num_threads=arguments.threads or 0, fast_math=arguments.fast_math)
     llvm_ir = str(translate(loops, target=target, options=options))
     return llvm_ir if arguments.format == "llvm" else jit.emit_assembly(llvm_ir, target=target)
