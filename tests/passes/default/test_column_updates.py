@@ -50,7 +50,8 @@ func.func @deflation(%m: index, %n: index, %A: memref<?x?xTYPE>, %R: memref<?xTY
 """
 
 
-# Two sets of vectors, one orthogonal to the other: coefficients of each pair are kept.
+# Two sets of vectors, one orthogonal to the other: coefficients of each pair are kept. With rows
+# from the diagonal on, as in a QR decomposition by reflections.
 BIORTHOGONAL = """
 func.func @biorthogonal(%m: index, %n: index, %A: memref<?x?xTYPE>, %W: memref<?x?xTYPE>,
                         %V: memref<?x?xTYPE>, %C: memref<?x?xTYPE>) {
@@ -62,7 +63,7 @@ func.func @biorthogonal(%m: index, %n: index, %A: memref<?x?xTYPE>, %W: memref<?
       affine.store %2, %V[%r, %c] : memref<?x?xTYPE>
     }
     affine.for %d = affine_map<(d0) -> (d0 + 1)>(%c) to %n {
-      affine.for %r = 0 to %m {
+      affine.for %r = FIRST to %m {
         %3 = affine.load %C[%c, %d] : memref<?x?xTYPE>
         %4 = affine.load %W[%r, %c] : memref<?x?xTYPE>
         %5 = affine.load %A[%r, %d] : memref<?x?xTYPE>
@@ -70,7 +71,7 @@ func.func @biorthogonal(%m: index, %n: index, %A: memref<?x?xTYPE>, %W: memref<?
         %7 = arith.addf %3, %6 : TYPE
         affine.store %7, %C[%c, %d] : memref<?x?xTYPE>
       }
-      affine.for %r = 0 to %m {
+      affine.for %r = FIRST to %m {
         %8 = affine.load %A[%r, %d] : memref<?x?xTYPE>
         %9 = affine.load %V[%r, %c] : memref<?x?xTYPE>
         %10 = affine.load %C[%c, %d] : memref<?x?xTYPE>
@@ -120,9 +121,10 @@ def test_results(kind: str, m: int, n: int, threads: int) -> None:
 
 
 @pytest.mark.parametrize(("m", "n"), [(3, 1), (5, 20), (9, 41), (4, 150)])
-@pytest.mark.parametrize("kind", ["f32", "f64"])
-def test_sums_are_taken_while_columns_are_updated(kind: str, m: int, n: int) -> None:
-    function = loopwright.load(BIORTHOGONAL.replace("TYPE", kind))["biorthogonal"]
+@pytest.mark.parametrize(("kind", "first"), [("f32", "0"), ("f64", "0"), ("f64", "%c")])
+def test_sums_are_taken_while_columns_are_updated(kind: str, first: str, m: int, n: int) -> None:
+    text = BIORTHOGONAL.replace("TYPE", kind).replace("FIRST", first)
+    function = loopwright.load(text)["biorthogonal"]
     original = Schedule.original(function.scop)
     sizes = infer_extents(function.scop, {"m": 1500, "n": 1500})
     chosen = column_updates(original, original.tree, SchedulingContext(sizes, 2))
