@@ -1,4 +1,4 @@
-"""Strategy: triangular solves with strict-order reductions, row by row."""
+"""Strategy: triangular solves (forward substitution) in strips of rows, sums in their order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def triangular_solve(schedule: Schedule, nest: Tree, context: SchedulingContext)
       S1: x[i] /= L[i, i]                     for j in strip, j < i: S0
                                               S1
     """
-    if not isinstance(nest, Loop) or schedule.reassociate or schedule.is_coincident(nest):
+    if not isinstance(nest, Loop) or schedule.is_coincident(nest):
         return None
     if not streams_rows(schedule, (), nest, context):
         return None

@@ -106,13 +106,14 @@ def _order_in_loop(loop: Loop, first: Instance, second: Instance, sizes: dict[st
         return order(loop.body, first, second, sizes)
     if loop.parallel:
         return Order.UNORDERED
-    if loop.vector is None or values[0] > values[1]:
+    if loop.vector is None:
         return Order.BEFORE if values[0] < values[1] else Order.AFTER
     # Whether in one vector or in two, as nobody knows where vectors begin.
     inner = order(loop.body, first, second, sizes)
-    if inner is Order.UNORDERED and first[0] == second[0]:
-        return Order.LOADS_FIRST
-    return inner
+    together = inner is Order.UNORDERED and first[0] == second[0]
+    if values[0] > values[1]:
+        return Order.UNORDERED if together else Order.AFTER
+    return Order.LOADS_FIRST if together else inner
 
 
 def _home(children: tuple[Tree, ...], instance: Instance) -> int:

@@ -79,6 +79,12 @@ def _some_statements(
     return (choose(chooser, list(statements(loops[0]))),) if chance(chooser, 20) else ()
 
 
+def _statement_inside(chooser: Chooser, _schedule: Schedule, loops: Sequence[Loop]) -> str:
+    """As a rule of a part that is not the last one."""
+    names = list(statements(loops[0]))
+    return choose(chooser, names[:-1] or names)
+
+
 def _order(chooser: Chooser, schedule: Schedule, _: Sequence[Loop]) -> tuple[int, ...]:
     """As a rule as it is, which is said by no order."""
     if not chance(chooser, 35):
@@ -123,6 +129,7 @@ OPTIONS: dict[tuple[str, str], Option] = {
     ("split", "at"): _split_value,
     ("sink", "at"): _split_value,
     ("reorder", "statements"): _parts,
+    ("rotate", "after"): _statement_inside,
     ("unroll-and-jam", "factor"): _one_of(2, 4, 3),
     ("diamond", "size"): _one_of(2, 3, 4, 8),
     ("fuse", "shift"): _one_of("none", "auto"),

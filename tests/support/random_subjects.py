@@ -74,6 +74,12 @@ def _with_siblings(chooser: Chooser, schedule: Schedule, existing: Sequence[Loop
     return [choose(chooser, found or existing)]
 
 
+def _with_parts(chooser: Chooser, _: Schedule, existing: Sequence[Loop]) -> list[Loop]:
+    """A loop that runs several things in sequence."""
+    found = [loop for loop in existing if isinstance(loop.body, schedule_tree.Sequence)]
+    return [choose(chooser, found or existing)]
+
+
 def _nothing(_chooser: Chooser, _: Schedule, _existing: Sequence[Loop]) -> list[Loop]:
     return []
 
@@ -88,6 +94,7 @@ SUBJECTS: dict[str, Callable[[Chooser, Schedule, Sequence[Loop]], list[Loop]]] =
     "distribute": _chain_or_one,
     "fuse": _siblings,
     "sink": _with_siblings,
+    "rotate": _with_parts,
     "affine-schedule": _nothing,
     "reorder": _nothing,
     "diamond": _pair,

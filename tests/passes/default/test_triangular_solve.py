@@ -55,8 +55,24 @@ def test_what_the_default_schedule_takes() -> None:
     )
 
 
-def test_sums_in_any_order_are_left_to_others() -> None:
-    assert scheduled(solve("f64"), reassociate=True) is None
+def test_strips_also_where_sums_may_have_any_order() -> None:
+    """One strip of vectors for all rows of a strip is shorter than a sum in lanes for each row."""
+    assert str(scheduled(solve("f64"), reassociate=True)) == str(scheduled(solve("f64")))
+
+
+@pytest.mark.parametrize("reassociate", [False, True])
+def test_a_unit_diagonal(reassociate: bool) -> None:
+    unit = SOLVE[: SOLVE.index("    %e =")] + SOLVE[SOLVE.index("  }\n  return") :]
+    text = unit.replace("TYPE", "f64").replace("FIRST", "0")
+    found = scheduled(text, reassociate=reassociate)
+    assert found is not None
+    function = load(text)["solve"]
+    generator = np.random.default_rng(3)
+    lower, right = generator.integers(-1, 2, (50, 50)) / 4, generator.integers(-9, 9, 50) / 1.0
+    results = [np.zeros(50), np.zeros(50)]
+    for schedule, result in zip((str(found), None), results, strict=True):
+        function.compile(schedule, fast_math=reassociate)(50, lower, right, result)
+    np.testing.assert_allclose(*results, rtol=1e-9, atol=1e-9)
 
 
 def test_rows_that_do_not_wait_for_each_other_are_left_to_others() -> None:
