@@ -7,9 +7,16 @@ from dataclasses import dataclass
 from math import ceil, gcd, log2, prod
 
 from ..machine.machine import Machine
+from ..polyhedral.rounded_subscripts import is_even
 from ..polyhedral.schedule_tree import Loop, place_of
 from ..polyhedral.scop import Access, AccessKind
-from .program_statistics import ProgramStatistics, StatementStatistics, bytes_of
+from .program_statistics import (
+    ProgramStatistics,
+    Slope,
+    StatementStatistics,
+    bytes_of,
+    rounded_step,
+)
 from .scheduled_program import ScheduledProgram
 
 FEWEST_COLUMNS = 0.25
@@ -111,7 +118,7 @@ def _operations(
     strides = [
         1 if direction is None else statement.stride(access, direction, program.statistics)
         for loop in around.loops
-        for direction in [statement.direction(around.loops, loop)]
+        for direction in [_direction(statement, around, loop)]
     ]
     kept: list[Loop] = []
     # What is used again stays in registers, where they hold all of it.
@@ -119,7 +126,9 @@ def _operations(
         kept = _loops_that_use_again(strides, around)
     for loop, count, stride in zip(around.loops, around.trips, strides, strict=True):
         if loop is around.vector:
-            if stride not in (0, 1):
+            if _is_uneven(access, statement, around, count):
+                cost *= _by_lane(program, access, around)
+            elif stride not in (0, 1):
                 cost *= _apart(program, access, statement, around, stride)
             elif stride:
                 cost *= _registers_of(access, around, machine)
@@ -132,6 +141,33 @@ def _operations(
         elif stride == 0 and loop.unroll:
             cost /= min(loop.unroll, max(1.0, count))
     return cost
+
+
+def _direction(
+    statement: StatementStatistics, around: LoopsAround, loop: Loop
+) -> tuple[Slope, ...] | None:
+    """By how much the iterators grow along a loop; by a tile along a tile loop in lanes."""
+    if loop is around.vector:
+        return statement.motion(around.loops, loop)
+    return statement.direction(around.loops, loop)
+
+
+def _is_uneven(
+    access: Access, statement: StatementStatistics, around: LoopsAround, trips: float
+) -> bool:
+    """Whether quotients and remainders leave lanes of a vector loop at different distances."""
+    assert around.vector is not None
+    direction = _direction(statement, around, around.vector)
+    step = None if direction is None else rounded_step(access, direction)
+    return step is not None and not is_even(access.map, step, ceil(trips))
+
+
+def _by_lane(program: ScheduledProgram, access: Access, around: LoopsAround) -> float:
+    """Operations for a vector that is gathered or scattered."""
+    machine = program.machine
+    if access.kind is AccessKind.READ:
+        return machine.loads_per_cycle * machine.gather_cycles * around.lanes
+    return machine.stores_per_cycle * machine.scatter_cycles * around.lanes
 
 
 def _loops_that_use_again(strides: Sequence[int], around: LoopsAround) -> list[Loop]:

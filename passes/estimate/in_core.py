@@ -9,21 +9,18 @@ from itertools import groupby
 from math import prod
 
 from xdsl.ir import Operation
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind
 
+from ..polyhedral.rounded_subscripts import is_rounded
 from ..polyhedral.schedule_tree import Leaf, Loop, leaves
 from ..polyhedral.scop import Access, Statement
 from .access_costs import LoopsAround, port_cycles
 from .opaque_work import opaque_operations
 from .operation_costs import Changes, throughput
 from .paired_products import adds_pairs
-from .program_statistics import StatementStatistics, bytes_of, is_scalar, subscript_steps
+from .program_statistics import StatementStatistics, bytes_of, is_moved, is_scalar
 from .recurrence_bound import recurrence
 from .scheduled_program import ScheduledProgram, innermost_loop
 from .vector_loops import VectorLoops
-
-WRAPPING = (AffineBinaryOpKind.Mod, AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.CeilDiv)
-"""Of subscripts that slopes do not describe."""
 
 INTERLEAVED = 4
 """Vectors that LLVM computes side by side where it makes them by itself."""
@@ -211,6 +208,7 @@ class InCoreTime:
 
         Those of local arrays wrap around in tiles, which their slopes do not show.
         """
+        trips = statement.trips(loops)
         directions = [statement.direction(loops, loop) for loop in loops]
         written = [
             {
@@ -233,9 +231,9 @@ class InCoreTime:
                 position
                 for position, direction in enumerate(directions)
                 if direction is None
-                or (load.array.is_local and _wraps_around(load))
+                or (load.array.is_local and is_rounded(load.map))
                 or load.array.name in written[position]
-                or any(subscript_steps(load, direction))
+                or is_moved(load, direction, trips[position])
             )
 
         return positions
@@ -292,15 +290,6 @@ class InCoreTime:
         side_by_side = (vector.unroll or 1) if vector.vector is not None else INTERLEAVED
         under_way = machine.reorder_window / (terms * len(statement.statement.body))
         return machine.latencies["additions"] / max(1.0, side_by_side, under_way)
-
-
-def _wraps_around(access: Access) -> bool:
-    """Whether a subscript is a remainder or a quotient, as in tiles."""
-    return any(
-        isinstance(part, AffineBinaryOpExpr) and part.kind in WRAPPING
-        for subscript in access.map.results
-        for part in subscript.dfs()
-    )
 
 
 def _scalar_bits(statement: Statement, vector: Loop | None) -> int | None:
