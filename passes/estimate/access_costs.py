@@ -38,6 +38,12 @@ OVERLAPPING_STORES = 4.0
 EVICTED_STORE = 30.0
 """Cycles of a store whose line has been evicted; measured on a Zen 5, 31 from L2 and 43 from L3."""
 
+LEAST_SCATTERED = 4
+"""Bytes of elements that scatters are made of; shorter ones are extracted one by one."""
+
+EXTRACTED = 2.0
+"""What a store of an extracted element costs, in stores."""
+
 SHUFFLES_PER_LOAD = 1.0
 """What a shuffle costs, in loads."""
 
@@ -133,9 +139,10 @@ def _operations(
             elif stride:
                 cost *= _registers_of(access, around, machine)
                 # A vector that begins anywhere may cross the end of a line.
-                cost *= (
-                    1 + (not access.array.is_local) * machine.vector_bits / 8 / machine.cache_line
+                size = min(
+                    machine.vector_bits / 8, around.lanes * bytes_of(access.array.element_type)
                 )
+                cost *= 1 + (not access.array.is_local) * size / machine.cache_line
         elif stride == 0 and (loop.unroll == 0 or any(loop is each for each in kept)):
             cost /= max(1.0, count)
         elif stride == 0 and loop.unroll:
@@ -211,7 +218,8 @@ def _apart(
     row = abs(stride)
     if row > LARGEST_ROW:
         return _gather(program, access, statement, around)
-    columns = _columns_of_row(program, access, statement, around, row) if stride > 0 else 1
+    is_forwards = stride > 0 or access.kind is AccessKind.READ
+    columns = _columns_of_row(program, access, statement, around, row) if is_forwards else 1
     registers = _registers_of(access, around, program.machine)
     if columns == row:
         return registers * (1 + SHUFFLES_PER_LOAD * (row - 1) / row)
@@ -268,7 +276,9 @@ def _gather(
     if access.kind is AccessKind.WRITE and (
         columns < block or _is_read_between(program, access, statement, around)
     ):
-        cycles = machine.scatter_cycles + _eviction(program, access, statement, around)
+        size = bytes_of(access.array.element_type)
+        cycles = machine.scatter_cycles * (EXTRACTED if size < LEAST_SCATTERED else 1.0)
+        cycles += _eviction(program, access, statement, around)
         return machine.stores_per_cycle * cycles * lanes
     is_marked = around.vector is not None and around.vector.vector is not None
     if columns < max(2.0, FEWEST_COLUMNS * block) or not is_marked:

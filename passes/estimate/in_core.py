@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 from ..polyhedral.rounded_subscripts import is_rounded
 from ..polyhedral.schedule_tree import Leaf, Loop, leaves
 from ..polyhedral.scop import Access, Statement
-from .access_costs import LoopsAround, port_cycles
+from .access_costs import LARGEST_ROW, LoopsAround, port_cycles
 from .opaque_work import opaque_operations
 from .operation_costs import Changes, throughput
 from .paired_products import adds_pairs
@@ -130,19 +130,35 @@ class InCoreTime:
         vector, is_scalar = self._vector_loops.around(statistics, loops)
         if statistics.statement.is_opaque:
             vector = None
-        packed = None if vector or is_scalar else self._vector_loops.packed(loops)
-        if packed is None:
+        chosen: list[Loop | None] = [vector]
+        if vector is None and not is_scalar:
+            chosen.append(self._vector_loops.packed(loops))
+        elif vector is not None and self._is_apart(statistics, loops, vector):
+            # LLVM leaves scalars, or packs copies of an unrolled loop.
+            chosen += [None, self._vector_loops.packed(loops)]
+        if len({*map(id, chosen)}) == 1:
             return self._cycles(statistics, loops, vector, shared, is_scalar=is_scalar)
         # LLVM packs copies where that is faster.
         found = [
             (self._cycles(statistics, loops, each, own, is_scalar=False), own)
-            for each in (None, packed)
+            for each in chosen
             for own in [Shared({*shared.operations}, {*shared.places})]
         ]
         best, own = min(found, key=lambda each: each[0].total / each[0].lanes)
         shared.operations.update(own.operations)
         shared.places.update(own.places)
         return best
+
+    def _is_apart(
+        self, statement: StatementStatistics, loops: tuple[Loop, ...], vector: Loop
+    ) -> bool:
+        """Whether LLVM would gather or scatter in a vector loop of its own."""
+        direction = statement.direction(loops, vector)
+        return vector.vector is None and any(
+            direction is None
+            or not -1 <= statement.stride(each, direction, self._program.statistics) <= LARGEST_ROW
+            for each in statement.statement.accesses
+        )
 
     def _cycles(
         self,
