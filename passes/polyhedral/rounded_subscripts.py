@@ -21,7 +21,7 @@ from .linear_terms import linear_terms
 _ROUNDING = (AffineBinaryOpKind.Mod, AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.CeilDiv)
 _QUOTIENTS = _ROUNDING[1:]
 
-_NEAR = 4
+_NEAR = 32
 """So many first iterations of a loop are looked at, and those around every divisor."""
 
 
@@ -35,7 +35,8 @@ def is_rounded(access_map: AffineMap) -> bool:
     )
 
 
-def is_even(access_map: AffineMap, direction: Sequence[int], trips: int) -> bool:
+@lru_cache(maxsize=4096)
+def is_even(access_map: AffineMap, direction: tuple[int, ...], trips: int) -> bool:
     """Whether all subscripts grow by the same from each iteration of a loop to its next one.
 
     From 0 on, when the iterators move in a direction.
@@ -50,7 +51,8 @@ def is_even(access_map: AffineMap, direction: Sequence[int], trips: int) -> bool
     )
 
 
-def moves(access_map: AffineMap, direction: Sequence[int], trips: int) -> bool:
+@lru_cache(maxsize=4096)
+def moves(access_map: AffineMap, direction: tuple[int, ...], trips: int) -> bool:
     """Whether a subscript differs between iterations of a loop, from 0 on."""
     origin = _subscripts(access_map, direction, 0)
     samples = _samples(access_map, direction, trips)
@@ -67,18 +69,26 @@ def block_and_period(maps: Iterable[AffineMap], dim: int) -> tuple[int, int]:
         size for each in rounded for subscript in each.results for size in _divisors(subscript, dim)
     ]
     block, period = reduce(gcd, found, 0), reduce(lcm, found, 1)
-    is_block = all(
-        is_even(shifted, _unit(shifted, dim), block)
-        for each in rounded
-        for base in (0, block, 3 * block)
-        for others in (0, 1)
-        for shifted in [_shifted(each, dim, base, others)]
-    )
+    is_block = all(_has_blocks(each, dim, block) for each in rounded)
     return (block if is_block else 1), period
 
 
-def _unit(access_map: AffineMap, dim: int) -> list[int]:
-    return [int(position == dim) for position in range(access_map.num_dims)]
+def _has_blocks(access_map: AffineMap, dim: int, block: int) -> bool:
+    """Whether subscripts grow evenly, and by the same, within blocks of a dim: a few are tried."""
+    unit = _unit(access_map, dim)
+    steps: set[tuple[int, ...]] = set()
+    for base in (0, block, 3 * block):
+        for others in (0, 1):
+            shifted = _shifted(access_map, dim, base, others)
+            if not is_even(shifted, unit, block):
+                return False
+            ends = (_subscripts(shifted, unit, k) for k in (1, 0))
+            steps.add(tuple(one - other for one, other in zip(*ends, strict=True)))
+    return block <= 1 or len(steps) == 1
+
+
+def _unit(access_map: AffineMap, dim: int) -> tuple[int, ...]:
+    return tuple(int(position == dim) for position in range(access_map.num_dims))
 
 
 def _shifted(access_map: AffineMap, dim: int, base: int, others: int) -> AffineMap:
