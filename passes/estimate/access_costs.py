@@ -38,6 +38,9 @@ OVERLAPPING_STORES = 4.0
 EVICTED_STORE = 30.0
 """Cycles of a store whose line has been evicted; measured on a Zen 5, 31 from L2 and 43 from L3."""
 
+TRANSPOSING = 2.0
+"""What a step of the transposition of a block costs for each vector, in loads."""
+
 LEAST_SCATTERED = 4
 """Bytes of elements that scatters are made of; shorter ones are extracted one by one."""
 
@@ -174,7 +177,13 @@ def _by_lane(program: ScheduledProgram, access: Access, around: LoopsAround) -> 
     machine = program.machine
     if access.kind is AccessKind.READ:
         return machine.loads_per_cycle * machine.gather_cycles * around.lanes
-    return machine.stores_per_cycle * machine.scatter_cycles * around.lanes
+    return machine.stores_per_cycle * _scatter_cycles(machine, access) * around.lanes
+
+
+def _scatter_cycles(machine: Machine, write: Access) -> float:
+    """Cycles for each lane that is scattered, or extracted and stored."""
+    is_short = bytes_of(write.array.element_type) < LEAST_SCATTERED
+    return machine.scatter_cycles * (EXTRACTED if is_short else 1.0)
 
 
 def _loops_that_use_again(strides: Sequence[int], around: LoopsAround) -> list[Loop]:
@@ -276,14 +285,13 @@ def _gather(
     if access.kind is AccessKind.WRITE and (
         columns < block or _is_read_between(program, access, statement, around)
     ):
-        size = bytes_of(access.array.element_type)
-        cycles = machine.scatter_cycles * (EXTRACTED if size < LEAST_SCATTERED else 1.0)
+        cycles = _scatter_cycles(machine, access)
         cycles += _eviction(program, access, statement, around)
         return machine.stores_per_cycle * cycles * lanes
     is_marked = around.vector is not None and around.vector.vector is not None
     if columns < max(2.0, FEWEST_COLUMNS * block) or not is_marked:
         return machine.loads_per_cycle * machine.gather_cycles * lanes
-    return lanes / block * (block / columns + log2(block))
+    return lanes / block * (block / columns + TRANSPOSING * log2(block))
 
 
 def _eviction(
