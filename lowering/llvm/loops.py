@@ -13,7 +13,7 @@ from .affine_expressions import emit_bound
 from .emitter import Emitters, FunctionEmitter, constant
 from .metadata import attach_loop_metadata
 from .types import I1
-from .unrolling import unroll_hint
+from .unrolling import is_long_sum, unroll_hint
 
 # Emits the body for an induction variable and carried values; returns what the next
 # iteration gets.
@@ -30,10 +30,11 @@ def emit_loop(
     unroll: int | None = None,
     *,
     vectors: bool | None = None,
+    is_long: bool = False,
 ) -> list[ir.Value]:
     """Runs `body` for lower, lower + step, ... below upper; returns the values carried out.
 
-    The step must be positive. `unroll` and `vectors` are hints: see `attach_loop_metadata`.
+    The step must be positive. `unroll`, `vectors` and `is_long` are hints for LLVM (`metadata`).
     """
     first, last = integers.known(lower), integers.known(upper)
     if first is not None and last is not None:
@@ -61,7 +62,7 @@ def emit_loop(
     again = emitter.builder.icmp_signed("<", following, upper)
     latch = emitter.builder.block
     branch = emitter.builder.cbranch(again, header, end)
-    attach_loop_metadata(emitter, branch, unroll, vectors=vectors)
+    attach_loop_metadata(emitter, branch, unroll, vectors=vectors, is_long=is_long)
     index.add_incoming(following, latch)
     for phi, result in zip(carried, results, strict=True):
         phi.add_incoming(result, latch)
@@ -110,6 +111,7 @@ def _emit_for(
         body,
         unroll_hint(op),
         vectors=emitter.module.vector_hints.get(block.args[0]),
+        is_long=isinstance(op, affine.ForOp) and is_long_sum(op),
     )
     emitter.values.update(zip(op.results, results, strict=True))
 

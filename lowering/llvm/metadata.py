@@ -14,12 +14,13 @@ def attach_loop_metadata(
     unroll: int | None,
     *,
     vectors: bool | None = None,
+    is_long: bool = False,
 ) -> None:
     """Marks the loop that ends with the branch `latch`.
 
     `unroll`: by a factor, 0 = fully, 1 = not, None = as LLVM likes. `vectors`: False = none along
     this loop; True = before it is unrolled, which is then done to the loop over vectors as LLVM
-    likes; None = as LLVM likes.
+    likes; None = as LLVM likes. `is_long`: the loop over vectors that LLVM makes is not unrolled.
     """
     module = emitter.module.module
     hints: list[ir.MDValue] = []
@@ -30,6 +31,10 @@ def attach_loop_metadata(
         made = module.add_metadata(("llvm.loop.isvectorized", ir.Constant(I32, 1)))
         hints.append(module.add_metadata(_UNROLLING[1]))
         hints.append(module.add_metadata(("llvm.loop.vectorize.followup_all", made)))
+    elif vectors is None and is_long:
+        made = module.add_metadata(("llvm.loop.isvectorized", ir.Constant(I32, 1)))
+        kept = module.add_metadata(_UNROLLING[1])
+        hints.append(module.add_metadata(("llvm.loop.vectorize.followup_all", made, kept)))
     elif vectors is not None:
         hints.append(module.add_metadata(("llvm.loop.vectorize.enable", ir.Constant(I1, 0))))
     if not hints:

@@ -26,6 +26,10 @@ MAX_UNROLLED_OPERATIONS = 256
 # missing.
 MANY_VECTORS = 4
 
+# Terms from which on the loop over vectors of a sum is not unrolled: with fast math LLVM would add
+# the terms up in another order, for which registers are missing.
+LONG_SUM = 256
+
 LOOPS = frozenset({"affine.for", "affine.parallel", "scf.for", "scf.parallel", "scf.while"})
 
 
@@ -51,6 +55,21 @@ def unroll_hint(op: Operation) -> int | None:
         return 0
     carried = [value for value in op.operands if isinstance(value.type, VectorType)]
     return 1 if len(carried) >= MANY_VECTORS else None
+
+
+def is_long_sum(op: affine.ForOp) -> bool:
+    """Whether many iterations of an innermost loop, without vectors, add up in one place."""
+    inside = operations(op)[1:]
+    trips = trip_count(op)
+    if trips is None or trips < LONG_SUM or has_vectors(op):
+        return False
+    stores = [each for each in inside if isinstance(each, affine.StoreOp)]
+    index = op.body.block.args[0]
+    return (
+        bool(stores or op.inits)
+        and not any(each.name in LOOPS for each in inside)
+        and all(index not in each.indices for each in stores)
+    )
 
 
 def has_vectors(op: Operation) -> bool:

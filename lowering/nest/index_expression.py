@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from math import gcd
 from typing import Literal
 
 from xdsl.ir.affine import (
@@ -135,7 +136,10 @@ class Index:
         return self + (-other)
 
     def __floordiv__(self, divisor: int) -> Index:
-        """Floor division by a positive constant; multiples of it are taken out of the quotient."""
+        """Floor division by a positive constant; multiples of it are taken out of the quotient.
+
+        A factor that the other terms share with it is, too: (4 a + 3) floordiv 8 is a floordiv 2.
+        """
         assert divisor > 0, "division of an index by a non-positive constant"
         if divisor == 1:
             return self
@@ -144,7 +148,11 @@ class Index:
         whole = Index(self.constant // divisor, outside)
         if not inside:
             return whole
-        return whole + Index.of(Quotient(Index(self.constant % divisor, inside), divisor))
+        shared = gcd(divisor, *(c for _, c in inside))
+        numerator = Index(
+            self.constant % divisor // shared, tuple((a, c // shared) for a, c in inside)
+        )
+        return whole + Index.of(Quotient(numerator, divisor // shared))
 
     def __mod__(self, divisor: int) -> Index:
         """Remainder in `[0, divisor)`."""

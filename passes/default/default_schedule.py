@@ -19,6 +19,7 @@ from ..schedules.schedule import Schedule, Steps
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
 from .guard_splitting import split_at_guards, with_guards
 from .input_reuse import fuse_for_input_reuse
+from .rounded_subscripts import cut_at_rounding
 from .strategies import COMPETING, FALLBACKS, FOR_OPAQUE, STRATEGIES, Strategy
 
 PROFITABLE = 20_000
@@ -167,6 +168,9 @@ def orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]
             break
         # Who replays it may wait as long as usual.
         yield replace(order, transformations=(AffineSchedule(fusion=fusion),))
+    cut = cut_at_rounding(original, context)
+    if cut is not None:
+        yield cut
     yield fuse_for_input_reuse(original, context)
 
 

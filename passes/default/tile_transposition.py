@@ -6,14 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
-from math import prod
-
-from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
-    AffineConstantExpr,
-    AffineDimExpr,
-)
 
 from ..estimate.access_costs import LARGEST_ROW, LARGEST_STRIDE
 from ..estimate.local_extents import stored_statistics
@@ -28,6 +20,7 @@ from ..transformations.reverse import Reverse
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .outermost_parallel import mark_parallel
+from .rounded_subscripts import in_blocks
 from .steps import Steps
 
 MOST_LANES = 16
@@ -72,50 +65,21 @@ def _children(tree: Tree) -> Sequence[Tree]:
     return (tree,) if isinstance(tree, Leaf | Loop) else tree.children
 
 
-def _moduli(loops: tuple[Loop, ...], statistics: ProgramStatistics) -> dict[str, int]:
-    """The loops of which subscripts take the remainder, and the divisors."""
-    found: dict[str, int] = {}
-    for name in loops[0].schedule:
-        statement = statistics.statements[name]
-        for loop in loops:
-            direction = statement.direction(loops, loop)
-            for access in statement.statement.accesses if direction is not None else ():
-                for result in access.map.results:
-                    match result:
-                        case AffineBinaryOpExpr(
-                            AffineBinaryOpKind.Mod,
-                            AffineDimExpr() as dim,
-                            AffineConstantExpr() as divisor,
-                        ) if direction is not None and direction[dim.position] == 1:
-                            found[loop.name] = divisor.value
-                        case _:
-                            pass
-    return found
-
-
 @dataclass(frozen=True)
 class _Band:
-    """Loops directly inside each other around all statements of a nest.
-
-    Those of `blocks` are point loops of tiles within which subscripts do not wrap around.
-    """
+    """Loops directly inside each other around all statements of a nest."""
 
     schedule: Schedule
     loops: tuple[Loop, ...]
     statistics: ProgramStatistics
-    blocks: frozenset[str]
 
     @staticmethod
     def of(schedule: Schedule, loops: tuple[Loop, ...], context: SchedulingContext) -> _Band:
-        """The loops, cut where subscripts wrap around; raises TransformationError."""
-        moduli = _moduli(loops, stored_statistics(schedule, context))
+        """The loops, cut where subscripts round; raises TransformationError."""
         first = statements(loops[0])[0]
-        steps = Steps(schedule, first)
-        for loop, divisor in moduli.items():
-            steps.make_tiles([loop], [divisor])
-        around = loops_around(steps.schedule.tree, first)
-        statistics = stored_statistics(steps.schedule, context)
-        return _Band(steps.schedule, around, statistics, frozenset(moduli))
+        cut = in_blocks(schedule, loops, context)
+        around = loops_around(cut.tree, first)
+        return _Band(cut, around, stored_statistics(cut, context))
 
     @cached_property
     def trips(self) -> dict[str, float]:
@@ -155,17 +119,8 @@ class _Band:
             yield access, across, along
 
     def _stride(self, statement: StatementStatistics, access: Access, loop: Loop) -> int:
-        direction = statement.direction(self.loops, loop)
-        if direction is None:
-            return 0
-        if loop.name not in self.blocks:
-            return statement.stride(access, direction, self.statistics)
-        zeros = [0] * access.map.num_symbols
-        origin = access.map.eval([0] * access.map.num_dims, zeros)
-        moved = access.map.eval([int(step) for step in direction], zeros)
-        extents = self.statistics.extents(access.array)
-        steps = [after - before for after, before in zip(moved, origin, strict=True)]
-        return sum(step * prod(extents[n + 1 :]) for n, step in enumerate(steps))
+        direction = statement.motion(self.loops, loop)
+        return 0 if direction is None else statement.stride(access, direction, self.statistics)
 
     def _suits(self, pair: tuple[Loop, Loop]) -> bool:
         """Whether all accesses are vectors, rows or shuffled ones, and not all of them vectors."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from math import prod
 
 from ..estimate.local_extents import stored_statistics
-from ..estimate.program_statistics import is_scalar
+from ..estimate.program_statistics import ProgramStatistics, is_scalar
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops, statements
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
+from ..transformations.reverse import Reverse
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .outermost_parallel import mark_parallel
@@ -30,7 +31,8 @@ def unrolled_short_loops(
       for c < 3:                      ->        unrolled c:
         B[3 x + c] = f(A[3 x + c])                B[3 x + c] = f(A[3 x + c])
 
-    Elements a small stride apart are accessed together then, as whole pixels.
+    Elements a small stride apart are accessed together then, as whole pixels. A loop that stores
+    from the last one to the first is reversed.
     """
     statistics = stored_statistics(schedule, context)
     short: dict[int, tuple[str, Loop]] = {}
@@ -61,7 +63,19 @@ def unrolled_short_loops(
             width = min(map(schedule.target.lanes, kinds), default=None)
             if width is None:
                 return None
+            if _stores_backwards(statement, loop, nest, statistics):
+                schedule = schedule.apply(Reverse((f"{statement}.{loop.name}",)))
             schedule = schedule.apply(Vectorize((f"{statement}.{loop.name}",), width))
     except TransformationError:
         return None
     return mark_parallel(schedule, statements(nest), context)
+
+
+def _stores_backwards(name: str, vector: Loop, nest: Tree, statistics: ProgramStatistics) -> bool:
+    """Whether all that a loop stores goes backwards along it."""
+    outer = next(outer for leaf, outer in leaves(nest) if leaf.statement == name)
+    statement = statistics.statements[name]
+    direction = statement.direction(outer, vector)
+    return direction is not None and all(
+        statement.stride(write, direction, statistics) < 0 for write in statement.statement.writes
+    )

@@ -22,6 +22,9 @@ from .steps import attempt
 FEWEST_LANES = 0.5
 """Iterations of a vector loop, as a share of the lanes: shorter loops are unrolled by LLVM."""
 
+SHORTEST_BLOCK = 4
+"""Iterations of such a loop in the blocks of another one."""
+
 UNROLLED = 4
 """Vectors of an iteration where neighbours are shared."""
 
@@ -76,7 +79,12 @@ def innermost_vector_loop(schedule: Schedule, name: str, statistics: ProgramStat
     trips = dict(zip(map(id, outer), statement.trips(outer), strict=True))
     lanes = min(schedule.target.lanes(a.array.element_type) for a in statement.statement.writes)
     calls = any(elementary_cycles(op, schedule.target, 1.0) for op in statement.statement.body)
-    several = [loop for loop in band[-LONGEST_BAND:] if trips[id(loop)] > FEWEST_LANES * lanes]
+    several = [
+        loop
+        for loop in band[-LONGEST_BAND:]
+        if trips[id(loop)] > FEWEST_LANES * lanes
+        or (loop.within is not None and trips[id(loop)] >= SHORTEST_BLOCK)
+    ]
     for loop in sorted(several, key=contiguous):
         order = (*(other for other in band if other is not loop), loop)
         steps: list[Transformation] = []

@@ -7,9 +7,16 @@ from dataclasses import dataclass
 from math import ceil, gcd, log2, prod
 
 from ..machine.machine import Machine
+from ..polyhedral.rounded_subscripts import is_even
 from ..polyhedral.schedule_tree import Loop, place_of
 from ..polyhedral.scop import Access, AccessKind
-from .program_statistics import ProgramStatistics, StatementStatistics, bytes_of
+from .program_statistics import (
+    ProgramStatistics,
+    Slope,
+    StatementStatistics,
+    bytes_of,
+    rounded_step,
+)
 from .rows_in_lanes import Neighbour, is_made_anew, neighbours
 from .scheduled_program import ScheduledProgram
 
@@ -37,6 +44,15 @@ OVERLAPPING_STORES = 4.0
 
 EVICTED_STORE = 30.0
 """Cycles of a store whose line has been evicted; measured on a Zen 5, 31 from L2 and 43 from L3."""
+
+TRANSPOSING = 2.0
+"""What a step of the transposition of a block costs for each vector, in loads."""
+
+LEAST_SCATTERED = 4
+"""Bytes of elements that scatters are made of; shorter ones are extracted one by one."""
+
+EXTRACTED = 2.0
+"""What a store of an extracted element costs, in stores."""
 
 SHUFFLES_PER_LOAD = 1.0
 """What a shuffle costs, in loads."""
@@ -169,7 +185,7 @@ def _operations(
     strides = [
         1 if direction is None else statement.stride(access, direction, program.statistics)
         for loop in around.loops
-        for direction in [statement.direction(around.loops, loop)]
+        for direction in [_direction(statement, around, loop)]
     ]
     kept: list[Loop] = []
     # What is used again stays in registers, where they hold all of it.
@@ -177,7 +193,9 @@ def _operations(
         kept = _loops_that_use_again(strides, around)
     for loop, count, stride in zip(around.loops, around.trips, strides, strict=True):
         if loop is around.vector:
-            if stride not in (0, 1):
+            if _is_uneven(access, statement, around, count):
+                cost *= _by_lane(program, access, around)
+            elif stride not in (0, 1):
                 cost *= _apart(program, access, statement, around, stride)
             elif not stride:
                 if loop.unroll == 0 or any(loop is each for each in kept):
@@ -185,14 +203,48 @@ def _operations(
             else:
                 cost *= _registers_of(access, around, machine)
                 # A vector that begins anywhere may cross the end of a line.
-                cost *= (
-                    1 + (not access.array.is_local) * machine.vector_bits / 8 / machine.cache_line
+                size = min(
+                    machine.vector_bits / 8, around.lanes * bytes_of(access.array.element_type)
                 )
+                cost *= 1 + (not access.array.is_local) * size / machine.cache_line
         elif stride == 0 and (loop.unroll == 0 or any(loop is each for each in kept)):
             cost /= max(1.0, count)
         elif stride == 0 and loop.unroll:
             cost /= min(loop.unroll, max(1.0, count))
     return cost
+
+
+def _direction(
+    statement: StatementStatistics, around: LoopsAround, loop: Loop
+) -> tuple[Slope, ...] | None:
+    """By how much the iterators grow along a loop; by a tile along a tile loop in lanes."""
+    if loop is around.vector:
+        return statement.motion(around.loops, loop)
+    return statement.direction(around.loops, loop)
+
+
+def _is_uneven(
+    access: Access, statement: StatementStatistics, around: LoopsAround, trips: float
+) -> bool:
+    """Whether quotients and remainders leave lanes of a vector loop at different distances."""
+    assert around.vector is not None
+    direction = _direction(statement, around, around.vector)
+    step = None if direction is None else rounded_step(access, direction)
+    return step is not None and not is_even(access.map, step, ceil(trips))
+
+
+def _by_lane(program: ScheduledProgram, access: Access, around: LoopsAround) -> float:
+    """Operations for a vector that is gathered or scattered."""
+    machine = program.machine
+    if access.kind is AccessKind.READ:
+        return machine.loads_per_cycle * machine.gather_cycles * around.lanes
+    return machine.stores_per_cycle * _scatter_cycles(machine, access) * around.lanes
+
+
+def _scatter_cycles(machine: Machine, write: Access) -> float:
+    """Cycles for each lane that is scattered, or extracted and stored."""
+    is_short = bytes_of(write.array.element_type) < LEAST_SCATTERED
+    return machine.scatter_cycles * (EXTRACTED if is_short else 1.0)
 
 
 def _loops_that_use_again(strides: Sequence[int], around: LoopsAround) -> list[Loop]:
@@ -236,7 +288,8 @@ def _apart(
     row = abs(stride)
     if row > LARGEST_ROW:
         return _gather(program, access, statement, around)
-    columns = _columns_of_row(program, access, statement, around, row) if stride > 0 else 1
+    is_forwards = stride > 0 or access.kind is AccessKind.READ
+    columns = _columns_of_row(program, access, statement, around, row) if is_forwards else 1
     registers = _registers_of(access, around, program.machine)
     if columns == row:
         return registers * (1 + SHUFFLES_PER_LOAD * (row - 1) / row)
@@ -294,13 +347,15 @@ def _gather(
     if access.kind is AccessKind.WRITE and (
         columns < block or _is_read_between(program, access, statement, around)
     ):
-        cycles = machine.scatter_cycles + _eviction(program, access, statement, around)
+        cycles = _scatter_cycles(machine, access)
+        cycles += _eviction(program, access, statement, around)
         return machine.stores_per_cycle * cycles * lanes
     is_marked = around.vector is not None and around.vector.vector is not None
     gathered = machine.loads_per_cycle * machine.gather_cycles * lanes
     if columns < max(2.0, FEWEST_COLUMNS * block) or not is_marked:
         return gathered
-    return alone * gathered + (1 - alone) * lanes / block * (block / columns + log2(block))
+    transposed = lanes / block * (block / columns + TRANSPOSING * log2(block))
+    return alone * gathered + (1 - alone) * transposed
 
 
 def _eviction(

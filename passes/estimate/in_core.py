@@ -9,21 +9,18 @@ from itertools import groupby
 from math import log2, prod
 
 from xdsl.ir import Operation
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind
 
+from ..polyhedral.rounded_subscripts import is_rounded
 from ..polyhedral.schedule_tree import Leaf, Loop, leaves, place_of
 from ..polyhedral.scop import Access, Statement
 from .access_costs import LoopsAround, masked_share, port_cycles
 from .opaque_work import opaque_operations
 from .operation_costs import Changes, throughput
 from .paired_products import adds_pairs
-from .program_statistics import StatementStatistics, bytes_of, is_scalar, subscript_steps
+from .program_statistics import StatementStatistics, bytes_of, is_moved, is_scalar
 from .recurrence_bound import recurrence
 from .scheduled_program import ScheduledProgram, innermost_loop
 from .vector_loops import VectorLoops
-
-WRAPPING = (AffineBinaryOpKind.Mod, AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.CeilDiv)
-"""Of subscripts that slopes do not describe."""
 
 INTERLEAVED = 4
 """Vectors that LLVM computes side by side where it makes them by itself."""
@@ -152,14 +149,16 @@ class InCoreTime:
         vector, is_scalar = self._vector_loops.around(statistics, loops)
         if statistics.statement.is_opaque:
             vector = None
-        is_marked = is_scalar or (vector is not None and vector.vector is not None)
-        packed = None if is_marked else self._vector_loops.packed(loops)
-        if packed is None:
+        chosen: list[Loop | None] = [vector]
+        if not is_scalar and (vector is None or vector.vector is None):
+            # LLVM leaves scalars, or packs copies of an unrolled loop.
+            chosen += [None, self._vector_loops.packed(loops)]
+        if len({*map(id, chosen)}) == 1:
             return self._cycles(statistics, loops, vector, shared, is_scalar=is_scalar)
         # LLVM packs copies where that is faster.
         found = [
             (self._cycles(statistics, loops, each, own, is_scalar=False), own)
-            for each in (None, packed, *([vector] if vector else []))
+            for each in chosen
             for own in [Shared({*shared.operations}, {*shared.places})]
         ]
         best, own = min(found, key=lambda each: each[0].total / each[0].lanes)
@@ -235,6 +234,7 @@ class InCoreTime:
 
         Those of local arrays wrap around in tiles, which their slopes do not show.
         """
+        trips = statement.trips(loops)
         directions = [statement.direction(loops, loop) for loop in loops]
         written = [
             {
@@ -257,9 +257,9 @@ class InCoreTime:
                 position
                 for position, direction in enumerate(directions)
                 if direction is None
-                or (load.array.is_local and _wraps_around(load))
+                or (load.array.is_local and is_rounded(load.map))
                 or load.array.name in written[position]
-                or any(subscript_steps(load, direction))
+                or is_moved(load, direction, trips[position])
             )
 
         return positions
@@ -340,15 +340,6 @@ class InCoreTime:
         size = self._vector_loops.size(statement, loops, place_of(vector, loops) + 1)
         under_way = machine.reorder_window / (terms * size)
         return machine.latencies["additions"] / max(1.0, side_by_side, under_way)
-
-
-def _wraps_around(access: Access) -> bool:
-    """Whether a subscript is a remainder or a quotient, as in tiles."""
-    return any(
-        isinstance(part, AffineBinaryOpExpr) and part.kind in WRAPPING
-        for subscript in access.map.results
-        for part in subscript.dfs()
-    )
 
 
 def _scalar_bits(statement: Statement, vector: Loop | None) -> int | None:

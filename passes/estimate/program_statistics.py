@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise, takewhile
-from math import prod
+from math import ceil, prod
 
 import islpy as isl
 from xdsl.dialects.builtin import FixedBitwidthType
@@ -20,6 +20,7 @@ from xdsl.ir.affine import AffineExpr
 from ..polyhedral.arithmetic_widths import Narrowed, narrowed_operations
 from ..polyhedral.counting import UncountableError, cardinality, fix_parameters
 from ..polyhedral.limited_iterators import limits
+from ..polyhedral.rounded_subscripts import is_rounded, moves
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Array, Scop, Statement
 from .exact_directions import exact_directions
@@ -342,8 +343,11 @@ class StatementStatistics:
     def stride(
         self, access: Access, direction: Sequence[Slope], statistics: ProgramStatistics
     ) -> int:
-        """By how many elements an access moves along a direction of the iterators."""
-        steps = subscript_steps(access, direction)
+        """By how many elements an access moves along a direction of the iterators.
+
+        Where subscripts round, that is the first step from 0 on.
+        """
+        steps = first_steps(access, direction)
         extents = statistics.extents(access.array)
         total: Slope = 0
         for position, step in enumerate(steps):
@@ -355,6 +359,33 @@ class StatementStatistics:
 def subscript_steps(access: Access, direction: Sequence[Slope]) -> list[Slope]:
     """By how much each subscript of an access grows along a direction of the iterators."""
     return [sum(c * d for c, d in zip(row, direction, strict=True)) for row in access.coefficients]
+
+
+def first_steps(access: Access, direction: Sequence[Slope]) -> Sequence[Slope]:
+    """`subscript_steps`, exact from 0 on where subscripts round; but not in buffers of tiles."""
+    step = rounded_step(access, direction)
+    if step is None:
+        return subscript_steps(access, direction)
+    values = access.map.eval(step, [0] * access.map.num_symbols)
+    return [after - before for after, before in zip(values, access.constants, strict=True)]
+
+
+def is_moved(access: Access, direction: Sequence[Slope], trips: float) -> bool:
+    """Whether an access is at different places in so many iterations of a loop."""
+    step = rounded_step(access, direction)
+    return (
+        any(subscript_steps(access, direction))
+        if step is None
+        else moves(access.map, step, ceil(trips))
+    )
+
+
+def rounded_step(access: Access, direction: Sequence[Slope]) -> tuple[int, ...] | None:
+    """The direction in whole steps, for an access with quotients or remainders; else None."""
+    if access.array.is_local or not is_rounded(access.map):
+        return None
+    steps = tuple(each for each in direction if isinstance(each, int))
+    return steps if len(steps) == len(direction) else None
 
 
 def _whole(value: Fraction) -> Slope:

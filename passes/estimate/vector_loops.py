@@ -17,7 +17,7 @@ from ..polyhedral.schedule_tree import Loop, Tree, leaves, place_of, walk
 from ..schedules.active_pairs import Function
 from ..schedules.program_edits import outer_values
 from .operation_costs import accumulates_in_lanes
-from .program_statistics import StatementStatistics, is_scalar, subscript_steps
+from .program_statistics import StatementStatistics, bytes_of, is_scalar, subscript_steps
 from .scheduled_program import ScheduledProgram, innermost_loop
 
 MOST_UNROLLED = 250
@@ -276,16 +276,25 @@ class VectorLoops:
     ) -> bool:
         """Whether lanes of a vector loop run different iterations of loops inside, as at padding.
 
-        Such a loop is left scalar.
+        Such a loop is left scalar. Where LLVM makes the vectors, copies of unrolled loops are
+        masked.
         """
         if not statement.limits:
             return False
         place = place_of(loop, loops)
+        if loop.vector is None and self._has_masked_copies(statement, loops[place + 1 :]):
+            return False
         own, inside = (
             {k for each in part for k, slope in enumerate(statement.slopes(each)) if slope}
             for part in (loops[place : place + 1], loops[place + 1 :])
         )
         return any((inside - own) & statement.limits.get(k, frozenset()) for k in own)
+
+    def _has_masked_copies(self, statement: StatementStatistics, inside: Sequence[Loop]) -> bool:
+        kinds = (read.array for read in statement.statement.reads if not is_scalar(read.array))
+        return all(loop.unroll == 0 for loop in inside) and all(
+            self._schedule.target.has_masked_loads(bytes_of(array.element_type)) for array in kinds
+        )
 
     def width(self, statement: StatementStatistics, loop: Loop) -> int:
         """The lanes of a vector along a loop; scalars of the program do not limit LLVM's."""

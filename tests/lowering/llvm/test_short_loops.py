@@ -370,3 +370,16 @@ def test_short_sums_of_varying_length_stay_scalar(count: int, masked: bool) -> N
     kernel(a)
     np.testing.assert_allclose(a, expected, rtol=1e-10)
     assert bool(re.search("[yz]mm", kernel.assembly)) == masked
+
+
+@pytest.mark.parametrize(("terms", "is_long"), [(40, False), (1024, True)])
+def test_loops_over_vectors_of_long_sums_stay(terms: int, is_long: bool) -> None:
+    """LLVM would unroll them, and add up in another order than registers suffice for."""
+    text = SUMS.replace("to 14", f"to {terms}").replace("40x40", f"40x{terms}")
+    function = load(text)["copy"]
+    rows = np.random.default_rng(1).random((40, terms))
+    sums = np.zeros_like(rows)
+    kernel = function.compile(None, threads=1, fast_math=True)
+    kernel(rows, sums)
+    np.testing.assert_allclose(sums[:, 0], rows.sum(axis=1))
+    assert ("llvm.loop.vectorize.followup_all" in kernel.llvm_ir) == is_long

@@ -121,6 +121,8 @@ def test_sums_are_equal_in_any_order() -> None:
     assert (i + j) - i == j
     assert (i * 32 + 31) // 32 == i
     assert (i * 4 + j) // 4 == i + j // 4
+    assert (i * 2 + 1) // 8 == i // 4
+    assert (i * 6 + j * 4 + 3) // 10 == (i * 3 + j * 2 + 1) // 5
 
 
 def test_conditions_fold() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from support.scops import schedule_of
 
@@ -14,6 +15,7 @@ from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import leaves, nests
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.pipeline import parse_pipeline
+from loopwright.runtime.program import load
 
 RECURRENCE = """
 func.func @f(%n: index, %m: index, %A: memref<?x?xTYPE>, %B: memref<?x?xTYPE>) {
@@ -139,3 +141,23 @@ def test_the_estimate_counts_idle_threads(loop: str, busy: float) -> None:
     program = ScheduledProgram(schedule, context_of(original, 2))
     (leaf, loops), *_ = leaves(schedule.tree, ())
     assert program.threads(program.statement(leaf.statement), loops) == busy
+
+
+@pytest.mark.parametrize(("kind", "channels"), [("i8", 3), ("i16", 2), ("f32", 4)])
+def test_what_is_stored_backwards_is_reversed(kind: str, channels: int) -> None:
+    """A mirrored row of pixels: stores go on as shuffled whole rows, loads go backwards."""
+    text = PIXELS.replace("%B[%i, CHANNELS * %x", "%B[%i, 199 * CHANNELS - CHANNELS * %x")
+    original = schedule_of(text.replace("CHANNELS", str(channels)).replace("TYPE", kind))
+    (nest,) = nests(original.tree)
+    found = unrolled_short_loops(original, nest, context_of(original, 1))
+    lanes = original.target.lanes(original.scop.arrays[0].element_type)
+    steps = f"unroll{{loops=c}},reverse{{loops=x}},vectorize{{loops=x width={lanes}}}"
+    assert str(found) == steps
+    element = {"i8": np.int8, "i16": np.int16, "f32": np.float32}[kind]
+    source = np.arange(3 * 200 * channels).reshape(3, -1).astype(element)
+    mirrored = np.zeros_like(source)
+    load(str(text.replace("CHANNELS", str(channels)).replace("TYPE", kind)))["f"].compile(steps)(
+        3, 200, source, mirrored
+    )
+    pixels = source.reshape(3, 200, channels)
+    np.testing.assert_array_equal(mirrored.reshape(pixels.shape), pixels[:, ::-1])

@@ -194,3 +194,52 @@ def test_threads_start_whenever_a_statement_runs() -> None:
     program = ScheduledProgram(schedule, SchedulingContext({}, 2))
     ((loop, outer),) = outermost_parallel_loops(schedule.tree)
     assert program.forks(loop, outer) == 96
+
+
+PADDED = """
+func.func @f(%A: memref<100x1000xTYPE>, %B: memref<100x1000xTYPE>) {
+  affine.for %t = 0 to 100 {
+    affine.for %i = 0 to 1000 {
+      affine.for %k = 0 to 3 {
+        affine.if affine_set<(d0, d1) : (d0 + d1 - 1 >= 0, 1000 - d0 - d1 >= 0)>(%i, %k) {
+          %0 = affine.load %B[%t, %i] : memref<100x1000xTYPE>
+          %1 = affine.load %A[%t, %i + %k - 1] : memref<100x1000xTYPE>
+          %2 = arith.addf %0, %1 : TYPE
+          affine.store %2, %B[%t, %i] : memref<100x1000xTYPE>
+        }
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@KINDS
+def test_llvm_masks_copies_of_unrolled_loops(kind: str) -> None:
+    """Terms of padding: marked vectors that lanes leave at different times are none."""
+    assert cycles(scheduled(PADDED, kind))["S0"].lanes > 1
+    assert cycles(scheduled(PADDED, kind, "vectorize{loops=i width=4}"))["S0"].lanes == 1
+
+
+TURNED = """
+func.func @f(%A: memref<300x400x3xTYPE>, %B: memref<400x300x3xTYPE>) {
+  affine.for %y = 0 to 300 {
+    affine.for %x = 0 to 400 {
+      affine.for %c = 0 to 3 {
+        %0 = affine.load %A[%y, %x, %c] : memref<300x400x3xTYPE>
+        affine.store %0, %B[%x, 299 - %y, %c] : memref<400x300x3xTYPE>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["i8", "i16", "f32", "f64"])
+def test_llvm_scatters_nothing_that_scalars_store_as_fast(kind: str) -> None:
+    (found,) = cycles(scheduled(TURNED, kind)).values()
+    assert found.total / found.lanes <= 1
+    (marked,) = cycles(scheduled(TURNED, kind, "unroll{loops=c},vectorize{loops=x}")).values()
+    assert marked.total / marked.lanes >= (2 if kind in ("i8", "i16") else 1)
