@@ -203,9 +203,8 @@ def _operations(
             else:
                 cost *= _registers_of(access, around, machine)
                 # A vector that begins anywhere may cross the end of a line.
-                size = min(
-                    machine.vector_bits / 8, around.lanes * bytes_of(access.array.element_type)
-                )
+                lanes = max(loop.vector or 0, around.lanes)
+                size = min(machine.vector_bits / 8, lanes * bytes_of(access.array.element_type))
                 cost *= 1 + (not access.array.is_local) * size / machine.cache_line
         elif stride == 0 and (loop.unroll == 0 or any(loop is each for each in kept)):
             cost /= max(1.0, count)
@@ -344,18 +343,18 @@ def _gather(
     block = min(lanes, register / (8 * bytes_of(access.array.element_type)))
     columns, alone = _columns(program.statistics, access, statement, around)
     columns = min(block, columns)
-    if access.kind is AccessKind.WRITE and (
-        columns < block or _is_read_between(program, access, statement, around)
-    ):
-        cycles = _scatter_cycles(machine, access)
-        cycles += _eviction(program, access, statement, around)
-        return machine.stores_per_cycle * cycles * lanes
     is_marked = around.vector is not None and around.vector.vector is not None
-    gathered = machine.loads_per_cycle * machine.gather_cycles * lanes
+    if access.kind is AccessKind.WRITE:
+        cycles = _scatter_cycles(machine, access) + _eviction(program, access, statement, around)
+        apart = machine.stores_per_cycle * cycles * lanes
+        if columns < block or _is_read_between(program, access, statement, around):
+            return apart
+    else:
+        apart = machine.loads_per_cycle * machine.gather_cycles * lanes
     if columns < max(2.0, FEWEST_COLUMNS * block) or not is_marked:
-        return gathered
+        return apart
     transposed = lanes / block * (block / columns + TRANSPOSING * log2(block))
-    return alone * gathered + (1 - alone) * transposed
+    return alone * apart + (1 - alone) * transposed
 
 
 def _eviction(

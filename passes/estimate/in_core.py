@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 from ..polyhedral.rounded_subscripts import is_rounded
 from ..polyhedral.schedule_tree import Leaf, Loop, leaves, place_of
 from ..polyhedral.scop import Access, Statement
-from .access_costs import LoopsAround, masked_share, port_cycles
+from .access_costs import LARGEST_ROW, LoopsAround, masked_share, port_cycles
 from .opaque_work import opaque_operations
 from .operation_costs import Changes, throughput
 from .paired_products import adds_pairs
@@ -150,7 +150,9 @@ class InCoreTime:
         if statistics.statement.is_opaque:
             vector = None
         chosen: list[Loop | None] = [vector]
-        if not is_scalar and (vector is None or vector.vector is None):
+        if vector is None and not is_scalar:
+            chosen.append(self._vector_loops.packed(loops))
+        elif vector is not None and self._is_apart(statistics, loops, vector):
             # LLVM leaves scalars, or packs copies of an unrolled loop.
             chosen += [None, self._vector_loops.packed(loops)]
         if len({*map(id, chosen)}) == 1:
@@ -165,6 +167,17 @@ class InCoreTime:
         shared.operations.update(own.operations)
         shared.places.update(own.places)
         return best
+
+    def _is_apart(
+        self, statement: StatementStatistics, loops: tuple[Loop, ...], vector: Loop
+    ) -> bool:
+        """Whether LLVM would gather or scatter in a vector loop of its own."""
+        direction = statement.direction(loops, vector)
+        return vector.vector is None and any(
+            direction is None
+            or not -1 <= statement.stride(each, direction, self._program.statistics) <= LARGEST_ROW
+            for each in statement.statement.accesses
+        )
 
     def _cycles(
         self,

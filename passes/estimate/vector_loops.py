@@ -26,6 +26,9 @@ MOST_UNROLLED = 250
 LENGTHS_OF_RECTANGLES = 2
 """Trip counts in a tile: the whole, and what is left at the end."""
 
+LENGTHS_AT_BORDERS = 4
+"""Trip counts of a loop of constant length, with those where guards take iterations away."""
+
 FEWEST_HALVED = 16
 """Lanes of vectors from which on LLVM has vectors of half as many for the rest of a loop."""
 
@@ -211,8 +214,11 @@ class VectorLoops:
         return 1 - whole
 
     def _has_constant_length(self, name: str, loops: tuple[Loop, ...]) -> bool:
-        """Whether the last of the loops around a statement always has as many iterations."""
-        return self._lengths(name, loops) <= 1
+        """Whether the last of the loops around a statement always has as many iterations.
+
+        Guards at borders, as of padding, may take a few away.
+        """
+        return self._lengths(name, loops) <= LENGTHS_AT_BORDERS
 
     def _lengths(self, name: str, loops: tuple[Loop, ...]) -> int:
         """How many trip counts the last of the loops around a statement has."""

@@ -99,8 +99,8 @@ def test_a_vector_loop_that_runs_over_tiles_is_no_tile_itself() -> None:
         assert np.array_equal(source, copied)
 
 
-@pytest.mark.parametrize("columns", [16, 37, 5])
-def test_unrolled_strips_are_full_but_for_the_last(columns: int) -> None:
+@pytest.mark.parametrize(("columns", "gathers"), [(16, 8), (37, 8 + 1), (5, 5)])
+def test_unrolled_strips_are_full_but_for_the_last(columns: int, gathers: int) -> None:
     """The columns are read with neighbours, 8 at a time, and those that are left over alone."""
     text = """
     func.func @sums(%n: index, %m: index, %A: memref<?x?xf64>, %s: memref<?xf64>) {
@@ -126,5 +126,6 @@ def test_unrolled_strips_are_full_but_for_the_last(columns: int) -> None:
     kernel(24, columns, matrix, sums)
     function.compile(schedule=None)(24, columns, matrix, expected)
     assert np.array_equal(sums, expected)
-    loops = str(generate(function.schedule(steps), {"n": 24, "m": columns}))
-    assert loops.count("vector.gather") == (8 if columns >= 8 else 0) + (columns % 8 > 0)
+    sizes = {"n": 24, "m": columns, "A_dim0": 24, "A_dim1": columns, "s_dim0": 24}
+    loops = str(generate(function.schedule(steps), sizes))
+    assert loops.count("vector.gather") == gathers

@@ -121,7 +121,7 @@ def test_columns_are_stored_as_a_block_where_no_load_is_in_between(
     apart = text.replace("%B: memref<?x?xf64>)", "%B: memref<?x?xf64>, %C: memref<?x?xf64>)")
     apart = apart.replace("store %2, %A", "store %2, %C")
     in_place, elsewhere = (
-        accesses(each, {"n": 64, "m": 63}, steps, WIDE) for each in (text, apart)
+        accesses(each, {"n": 64, "m": 65}, steps, WIDE) for each in (text, apart)
     )
     assert (in_place < WIDE.scatter_cycles) == is_block
     assert elsewhere < WIDE.scatter_cycles

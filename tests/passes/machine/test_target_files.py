@@ -42,6 +42,8 @@ RANGES = {
     "loop_entry_cycles": (0, 20),
     "reorder_window": (64, 1024),
     "store_forwarding": (1, 20),
+    "vector_forwarding": (1, 40),
+    "masked_forwarding": (1, 80),
     "caches": (16 << 10, 1 << 30),
     "cache_line": (32, 256),
     "set_periods": (1 << 10, 1 << 20),
