@@ -84,7 +84,10 @@ def _carry_in(loop: affine.ForOp, entry: Block, numbering: Numbering, target: Ta
         if found is None or _block(found.place, target) != steps:
             return
         used = [n for each in found.place.subscripts for n in each.variables() if n != variable]
-        carried = _CarriedDiagonal(found, _carrying_argument(loop, found))
+        before = _CarriedDiagonal(found, None).place(variable, lowers[0] - 1, 0)
+        is_single = len(lowers) == 1
+        argument = _carrying_argument(loop, found, before, numbering) if is_single else None
+        carried = _CarriedDiagonal(found, argument)
         if not carried.is_known_before or any(is_inside(numbering.values[n], block) for n in used):
             return
         diagonals.append(carried)
@@ -103,12 +106,34 @@ def _block(place: Place, target: Target) -> int | None:
     return rows if rows in BLOCK_ROWS and place.width // rows in BLOCKS else None
 
 
-def _carrying_argument(loop: affine.ForOp, found: Diagonal) -> int | None:
-    """The number of the argument by which the loop carries what it has stored last, if any."""
+def _carrying_argument(
+    loop: affine.ForOp, found: Diagonal, before: Place, numbering: Numbering
+) -> int | None:
+    """The number of the argument by which the loop carries what it has stored last, if any.
+
+    Before the first iteration, that is the content of a place.
+    """
     end = loop.body.block.last_op
     assert end is not None
     value = stored_value(found.store.operation)
-    return next((n for n, operand in enumerate(end.operands) if operand is value), None)
+    for number, (initial, last) in enumerate(zip(loop.inits, end.operands, strict=True)):
+        if last is value and _is_loaded(initial, before, loop, numbering):
+            return number
+    return None
+
+
+def _is_loaded(value: SSAValue, place: Place, loop: affine.ForOp, numbering: Numbering) -> bool:
+    """Whether a value is what a place holds when a loop begins."""
+    operation = value.owner if isinstance(value.owner, Operation) else None
+    if operation is None or operation.parent is not loop.parent or not operation.results:
+        return False
+    loaded = numbering.place(operation)
+    while operation is not loop:
+        # Nothing is stored in between.
+        operation = operation.next_op
+        if operation is None or (operation is not loop and not operation.results):
+            return False
+    return loaded is not None and loaded.is_same(place)
 
 
 @dataclass(frozen=True)

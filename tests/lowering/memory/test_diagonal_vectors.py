@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 from support.sweep_programs import KINDS, Sweep, assert_same, random_sweep
 from support.targets import NARROW, WIDE
 
+import loopwright
 from loopwright.lowering.generate import generate
 from loopwright.passes.machine.target import Target
 from loopwright.passes.schedules.errors import TransformationError
@@ -100,3 +102,36 @@ def test_another_matrix(kind: str) -> None:
     function = Sweep(kind, terms).function
     for width in (8, 16):
         assert_same(function, in_lanes(function, width, 2), kind, (2, 61, 533))
+
+
+LAST = """
+func.func @f(%n: index, %m: index, %c: memref<?xf64>, %A: memref<?x?xf64>, %S: memref<?x?xf64>) {
+  affine.for %i = 1 to %n {
+    affine.for %j = 1 to %m {
+      %u = affine.load %S[%i - 1, %j - 1] : memref<?x?xf64>
+      %l = affine.load %S[%i, %j - 1] : memref<?x?xf64>
+      %b = affine.load %c[%i] : memref<?xf64>
+      %a = affine.load %A[%i, %j] : memref<?x?xf64>
+      %1 = arith.addf %b, %a : f64
+      %2 = arith.maximumf %1, %u : f64
+      %3 = arith.maximumf %2, %l : f64
+      affine.store %3, %S[%i, %j] : memref<?x?xf64>
+      affine.store %3, %c[%i] : memref<?xf64>
+    }
+  }
+  return
+}
+"""
+
+
+def test_what_was_stored_last_begins_elsewhere() -> None:
+    """The last value of a row is in two places, which differ before the row begins."""
+    function = loopwright.load(LAST)["f"]
+    schedule = in_lanes(function, 8, 1)
+    for n, m in ((20, 300), (41, 333)):
+        planes = np.random.default_rng(n).normal(size=(2, n, m))
+        expected, actual = ([np.ones(n), *planes.copy()] for _ in range(2))
+        function.compile(None)(n, m, *expected)
+        function.compile(schedule)(n, m, *actual)
+        for one, other in zip(expected, actual, strict=True):
+            np.testing.assert_array_equal(one, other)
