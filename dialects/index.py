@@ -96,9 +96,9 @@ class CmpOp(IRDLOperation):
         if predicate not in PREDICATES:
             parser.raise_error(f"'{predicate}' is no predicate: use one of {', '.join(PREDICATES)}")
         parser.parse_punctuation("(")
-        lhs = parser.parse_operand()
+        lhs = parser.parse_operand(IndexType())
         parser.parse_punctuation(",")
-        rhs = parser.parse_operand()
+        rhs = parser.parse_operand(IndexType())
         parser.parse_punctuation(")")
         attributes = parser.parse_optional_attr_dict()
         return cls.create(

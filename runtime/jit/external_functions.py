@@ -7,6 +7,7 @@ Programs call functions of the C mathematics library, and those that the process
 from __future__ import annotations
 
 import ctypes
+from _ctypes import CFuncPtr
 from collections.abc import Mapping
 from functools import cache
 
@@ -41,8 +42,8 @@ def register_function(name: str, function: object) -> None:
         raise ValueError(f"{name!r} is no name of a function")
     if is_library_function(name):
         raise ValueError(f"{name} is a function of the C mathematics library")
-    address = getattr(function, "address", function)
-    if isinstance(address, ctypes._CFuncPtr):  # pyright: ignore[reportPrivateUsage]
+    address: object = getattr(function, "address", function)
+    if isinstance(address, CFuncPtr):
         address = ctypes.cast(address, ctypes.c_void_p).value
     if not isinstance(address, int) or isinstance(address, bool) or address <= 0:
         raise TypeError(f"a function of ctypes or an address is needed, got {function!r}")
