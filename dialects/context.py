@@ -44,6 +44,12 @@ def _func() -> Dialect:
     return Func
 
 
+def _index() -> Dialect:
+    from .index import Index
+
+    return Index
+
+
 def _linalg() -> Dialect:
     from .linalg import Linalg
 
@@ -107,6 +113,7 @@ DIALECTS: dict[str, Callable[[], Dialect]] = {
     "cf": _cf,
     "dlti": _dlti,
     "func": _func,
+    "index": _index,
     "linalg": _linalg,
     "llvm": _llvm,
     "math": _math,

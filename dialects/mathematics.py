@@ -1,20 +1,23 @@
-"""The math dialect: xDSL's, with the classes of floating-point numbers."""
+"""The math dialect: xDSL's, with the classes of numbers and functions that are declared pure."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Self
 
 from xdsl.dialects import math
 from xdsl.dialects.arith import FastMathFlagsAttr
-from xdsl.dialects.builtin import AnyFloat, VectorType, i1
+from xdsl.dialects.builtin import AnyFloat, StringAttr, VectorType, i1
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
+    prop_def,
     result_def,
     traits_def,
+    var_operand_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -103,8 +106,33 @@ class IsNormalOp(ClassOp):
     name = "math.isnormal"
 
 
+@irdl_op_definition
+class ExternalOp(IRDLOperation):
+    """`%0 = math.external "j0"(%x) : (f64) -> f64`: a function that is declared pure.
+
+    func.func private @j0(f64) -> f64 attributes {llvm.readnone}
+    """
+
+    name = "math.external"
+
+    callee = prop_def(StringAttr)
+    operands_ = var_operand_def()
+    result = result_def()
+
+    traits = traits_def(Pure())
+
+    assembly_format = (
+        "$callee `(` $operands_ `)` attr-dict `:` functional-type($operands_, $result)"
+    )
+
+    def __init__(self, callee: str, operands: Sequence[SSAValue], kind: Attribute) -> None:
+        super().__init__(
+            operands=[operands], result_types=[kind], properties={"callee": StringAttr(callee)}
+        )
+
+
 Math = Dialect(
     "math",
-    [*math.Math.operations, IsFiniteOp, IsInfOp, IsNaNOp, IsNormalOp],
+    [*math.Math.operations, ExternalOp, IsFiniteOp, IsInfOp, IsNaNOp, IsNormalOp],
     list(math.Math.attributes),
 )

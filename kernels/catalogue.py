@@ -47,10 +47,12 @@ PACKAGE = __name__.rpartition(".")[0]
 
 SUITES = ("polybench", "tiramisu", "interchange", "gemm", "tile_size", "field")
 
-ELEMENT_TYPES: Mapping[str, type[np.generic]] = MappingProxyType(
+ELEMENT_TYPES: Mapping[str, type[np.generic] | np.dtype[Any]] = MappingProxyType(
     {
         "f64": np.float64,
         "f32": np.float32,
+        "f16": np.float16,
+        "bf16": np.dtype([("bfloat16", "<u2")]),
         "i64": np.int64,
         "i32": np.int32,
         "i16": np.int16,
@@ -61,7 +63,8 @@ ELEMENT_TYPES: Mapping[str, type[np.generic]] = MappingProxyType(
 )
 
 TOLERANCES: Mapping[str, float] = MappingProxyType(
-    {"f64": 1e-9, "f32": 1e-5, **dict.fromkeys(("i64", "i32", "i16", "u16", "u8", "i8"), 0.0)}
+    {"f64": 1e-9, "f32": 1e-5, "f16": 1e-2, "bf16": 8e-2}
+    | dict.fromkeys(("i64", "i32", "i16", "u16", "u8", "i8"), 0.0)
 )
 """Differences that rounding explains, relative to the largest value of an output."""
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from ...dialects.errors import SourceError
+from ...runtime.jit.external_functions import is_library_function
 from .c_types import INT, FloatType, IntegerType, NumberType
 from .evaluator import Evaluator
 from .functions import ABSOLUTE, SIGN, Known, constant, known
 from .numbers import number_type
 from .tree import Call, Name, Symbol, walk
 from .values import Constant, Scalar, Value
+
+_PASSED = ("f32", "f64", "i32", "i64")
 
 
 class Calls:
@@ -30,6 +33,8 @@ class Calls:
         if node.function == "__builtin_expect" and node.arguments:
             return self.expressions.value(node.arguments[0])
         function = known(node.function)
+        if function is None and (node.is_pure or is_library_function(node.function)):
+            return self._external(node)
         if function is None or len(node.arguments) != function.arguments:
             raise _unknown(node)
         self.emitter.require_operations(node, f"it calls '{node.function}'")
@@ -42,6 +47,25 @@ class Calls:
         names = [self._argument(node, n, node.type) for n in range(function.arguments)]
         text = f"{function.operation} {', '.join(names)} : {node.type.mlir}"
         return Scalar(self.emitter.operation(text, node), node.type)
+
+    def _external(self, node: Call) -> Value:
+        """A function that is declared with `__attribute__((const))`."""
+        self.emitter.require_operations(node, f"it calls '{node.function}'")
+        kinds = [each.type for each in node.arguments]
+        for each in (*kinds, node.type):
+            if not isinstance(each, FloatType | IntegerType) or each.mlir not in _PASSED:
+                raise SourceError(
+                    f"'{node.function}' is declared const: it must take numbers and give one",
+                    node.place,
+                    "numbers are float, double, and integers of 32 and 64 bits",
+                )
+        result = number_type(node)
+        names = [
+            self._argument(node, n, number_type(each)) for n, each in enumerate(node.arguments)
+        ]
+        types = ", ".join(number_type(each).mlir for each in node.arguments)
+        call = f'math.external "{node.function}"({", ".join(names)})'
+        return Scalar(self.emitter.operation(f"{call} : ({types}) -> {result.mlir}", node), result)
 
     def _argument(self, node: Call, position: int, kind: NumberType) -> str:
         argument = node.arguments[position]
@@ -106,5 +130,6 @@ def _unknown(node: Call) -> SourceError:
     return SourceError(
         f"the call of '{node.function}' cannot be analysed",
         node.place,
-        "regions may call functions of math.h, and functions that are one 'return'",
+        "regions may call functions of math.h, functions that are one 'return', and those declared "
+        "with __attribute__((const))",
     )

@@ -244,6 +244,7 @@ class ExpressionReader:
                 place, kind, "calls through pointers are not supported", None, arguments
             )
         call = Call(place, kind, name, arguments)
+        call.is_pure = any(each.kind.name == "CONST_ATTR" for each in meant.get_children())
         definition = meant.get_definition()
         if definition is not None and definition.get_usr() not in self._inlining:
             self._inlining.append(definition.get_usr())

@@ -108,12 +108,16 @@ class Conditional(Typed):
 
 @dataclass(eq=False)
 class Call(Typed):
-    """A call; `inlined` is what a function returns that is one expression, over `parameters`."""
+    """A call; `inlined` is what a function returns that is one expression, over `parameters`.
+
+    `is_pure` says that it is declared with `__attribute__((const))`.
+    """
 
     function: str
     arguments: tuple[Expression, ...]
     parameters: tuple[Symbol, ...] = ()
     inlined: Expression | None = None
+    is_pure: bool = False
 
 
 @dataclass(eq=False)

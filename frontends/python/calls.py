@@ -10,6 +10,7 @@ from .arithmetic import extremum_name
 from .captured import MISSING
 from .element_types import ElementType, dtype, element_type, f64, i64
 from .evaluator import Evaluator
+from .external import call_external, is_registered
 from .functions import ALLOCATING, KNOWN, Known, known
 from .values import Constant, Scalar, Value, element_of, is_float, is_weak, type_name
 
@@ -35,6 +36,8 @@ class Calls:
             )
         if found is MISSING:
             raise source.error(node.func, f"'{spelled}' is not defined")
+        if is_registered(found):
+            return call_external(expressions, found, node)
         element = element_type(found)
         function = known(found)
         if element is None and function is None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from xdsl.dialects import math
 
 from ...dialects.errors import SourceError
-from ...dialects.mathematics import ClassOp
+from ...dialects.mathematics import ClassOp, ExternalOp
 from .arithmetic import integer_function, library_call, width_of
 from .c_expressions import Expression, binary, call, unary
-from .helpers import power_helper
+from .helpers import Helper, power_helper
 from .printer import Emit, Emitters, Printer
 
 _FUNCTIONS = {
@@ -48,6 +48,15 @@ def emit_ipowi(printer: Printer, op: math.IPowIOp) -> None:
     printer.define(op.result, call(name, printer.value(op.lhs), printer.value(op.rhs)))
 
 
+def emit_external(printer: Printer, op: ExternalOp) -> None:
+    """A function that is declared pure, with its prototype."""
+    parameters = ", ".join(printer.type(operand) for operand in op.operands) or "void"
+    name = op.callee.data
+    prototype = f"extern {printer.type(op.result)} {name}({parameters}) __attribute__((const));"
+    printer.unit.helper(Helper(name, prototype))
+    printer.define(op.result, call(name, *printer.all_values(op.operands)))
+
+
 def _class(name: str) -> Emit:
     """A macro of math.h, whose answer may be any number but 0."""
 
@@ -73,6 +82,7 @@ EMITTERS: Emitters = {
     "math.fpowi": emit_fpowi,
     "math.ipowi": emit_ipowi,
     **{f"math.{name}": _class(name) for name in ("isfinite", "isinf", "isnan", "isnormal")},
+    "math.external": emit_external,
     "math.absi": _bits("abs"),
     "math.ctpop": _bits("popcount"),
     "math.ctlz": _bits("clz"),

@@ -10,9 +10,9 @@ from llvmlite import ir
 from xdsl.dialects import math
 from xdsl.ir import Operation
 
-from ...dialects.mathematics import ClassOp
+from ...dialects.mathematics import ClassOp, ExternalOp
 from .elementary.functions import call_elementary_function, has_elementary_function
-from .emitter import Emit, Emitters, FunctionEmitter
+from .emitter import Emit, Emitters, FunctionEmitter, type_of
 from .floats import flags_of, float_intrinsic
 from .integer_arithmetic import width
 from .module import ModuleEmitter
@@ -97,6 +97,17 @@ def _library_function(name: str) -> Call:
         return per_lane(emitter, operands, result, call_once)
 
     return call
+
+
+def emit_external(emitter: FunctionEmitter, op: ExternalOp) -> None:
+    """A function that is declared pure, called for each lane of vectors."""
+    operands, result = emitter.all_values(op.operands), type_of(op.result)
+    kinds = [scalar_type(operand.type) for operand in operands]
+    kind = ir.FunctionType(scalar_type(result), kinds)
+    function = emitter.module.declare(op.callee.data, kind, ("memory(none)", "willreturn"))
+    emitter.values[op.result] = per_lane(
+        emitter, operands, result, lambda arguments: emitter.builder.call(function, arguments)
+    )
 
 
 def _bit_count(name: str) -> Emit:
@@ -242,6 +253,7 @@ EMITTERS: Emitters = {
     "math.powf": _function("pow", _power),
     **{f"math.{name}": _function(name, _library_function(name)) for name in _LIBRARY_FUNCTIONS},
     **{f"math.{name}": _class(name) for name in ("isfinite", "isinf", "isnan", "isnormal")},
+    "math.external": emit_external,
     "math.absi": _bit_count("llvm.abs"),
     "math.ctlz": _bit_count("llvm.ctlz"),
     "math.cttz": _bit_count("llvm.cttz"),

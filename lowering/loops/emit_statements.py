@@ -112,7 +112,7 @@ class StatementEmitter:
         for operation in statement.body:
             access = self.accesses[statement.name].get(operation)
             if isinstance(operation, func.CallOp):
-                self._call(statement, operation, values, arguments)
+                self._call(statement, operation, values, arguments, self._known(call))
             elif access is None:
                 self._compute(statement, operation, values, arguments, lanes)
             elif access.kind is AccessKind.READ:
@@ -121,6 +121,14 @@ class StatementEmitter:
                 subscripts = self._subscripts(access, arguments)
                 stored = self._operand(statement, operation.operands[0], values, arguments, lanes)
                 self._store(access, subscripts, stored, lanes)
+
+    def _known(self, call: Call) -> dict[Index, Index]:
+        """The values of the loops around a call, by what they are functions of."""
+        return {
+            self.loop_value(loop, call): value
+            for loop, value in self.storage.loops
+            if call.statement in loop.schedule
+        }
 
     def loop_value(self, loop: Loop, call: Call) -> Index:
         """The value of a loop when the call runs."""
@@ -175,11 +183,14 @@ class StatementEmitter:
             yield place is None or (any(place.steps) and not place.is_contiguous)
 
     def _subscripts(self, access: Access, arguments: Mapping[int, Index]) -> list[Index]:
+        program = self._program_subscripts(access, arguments)
+        return self.storage.subscripts(access.array, program)
+
+    def _program_subscripts(self, access: Access, arguments: Mapping[int, Index]) -> list[Index]:
         dims = access.map.num_dims
-        program = [
+        return [
             linear_form(expression, dims).substitute(arguments) for expression in access.map.results
         ]
-        return self.storage.subscripts(access.array, program)
 
     def _compute(
         self,
@@ -221,10 +232,11 @@ class StatementEmitter:
         call: func.CallOp,
         values: Mapping[SSAValue, SSAValue],
         arguments: Mapping[int, Index],
+        known: Mapping[Index, Index],
     ) -> None:
         """A call of an opaque region, behind which no loaded value is known."""
         operands = [
-            self._passed(statement, operand, arguments)
+            self._passed(statement, operand, arguments, known)
             if operand in self.memrefs
             else self._operand(statement, operand, values, arguments, None)
             for operand in call.arguments
@@ -235,16 +247,25 @@ class StatementEmitter:
         self.builder.forget(lambda key: isinstance(key, _Loaded))
 
     def _passed(
-        self, statement: Statement, operand: SSAValue, arguments: Mapping[int, Index]
+        self,
+        statement: Statement,
+        operand: SSAValue,
+        arguments: Mapping[int, Index],
+        known: Mapping[Index, Index],
     ) -> SSAValue:
-        """The array that an opaque region takes, or the partial result in place of it."""
+        """The array that an opaque region takes, or the partial result in place of it.
+
+        `known` are the values of the loops around, by what they are functions of.
+        """
         array = self.memrefs[operand]
         accesses = (each for each in statement.accesses if each.is_opaque)
         access = next((each for each in accesses if each.array.value is operand), None)
         if access is None or access.array is array:
             return self._cast(self.storage.memref(array), operand.type)
         partial = self.storage.memref(access.array)
-        subscripts = self._subscripts(access, arguments)
+        program = self._program_subscripts(access, arguments)
+        found = [known.get(subscript, subscript) for subscript in program]
+        subscripts = self.storage.subscripts(access.array, found)
         sizes = self.storage.placements[access.array.name].sizes
         rank = len(array.shape)
         first, extents = subscripts[: len(subscripts) - rank], sizes[len(sizes) - rank :]

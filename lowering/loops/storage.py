@@ -94,6 +94,7 @@ class Storage:
         self.placements = {placement.array.name: placement for placement in placements}
         self.memrefs = dict(arguments)
         self.loop_values: dict[str, Index] = {}
+        self.loops: tuple[tuple[Loop, Index], ...] = ()
         self.offsets: dict[str, list[Index]] = {}
 
     def memref(self, array: Array) -> SSAValue:
@@ -119,10 +120,12 @@ class Storage:
     @contextmanager
     def inside(self, values: Iterable[tuple[Loop, Index]]) -> Generator[None]:
         """Says what the values of loops are in the code that is made inside."""
-        outer = self.loop_values
-        self.loop_values = {**outer, **{loop.name: value for loop, value in values}}
+        outer, loops = self.loop_values, self.loops
+        entered = tuple(values)
+        self.loop_values = {**outer, **{loop.name: value for loop, value in entered}}
+        self.loops = (*loops, *entered)
         yield
-        self.loop_values = outer
+        self.loop_values, self.loops = outer, loops
 
     @contextmanager
     def allocated(self, builder: IRBuilder, loop: Loop | None, body: Nest) -> Generator[None]:

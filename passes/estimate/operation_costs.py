@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import AnyFloat, FixedBitwidthType, IntegerType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
+from ...dialects.mathematics import ExternalOp
 from ..machine.machine import Machine
 from ..machine.target import Target
 from ..polyhedral.arithmetic_widths import Narrowed
@@ -29,6 +30,9 @@ _CLASSES: dict[type[Operation], str] = {
     arith.DivSIOp: "integer_divisions",
 }
 """The classes of `Machine.OPERATIONS`. Others count as additions if they are floating-point."""
+
+EXTERNAL_CYCLES = 60.0
+"""Of a function that the program declares, whatever it does."""
 
 NEEDS_NO_NAN = ("maxnumf", "minnumf")
 """What LLVM accumulates in one order, because it leaves out NaN, although any would do."""
@@ -143,6 +147,8 @@ def is_called_by_lane(operation: Operation, target: Target, *, reassociate: bool
 
 def call_cycles(operation: Operation, machine: Machine) -> float:
     """Cycles of a call of the C library for one element; 0 where it takes none."""
+    if isinstance(operation, ExternalOp):
+        return EXTERNAL_CYCLES
     return machine.function_cycles.get(function_name(operation), 0.0)
 
 

@@ -85,7 +85,7 @@ def file_kernel(name: str, function: Function, settings: Settings) -> FileKernel
         if isinstance(argument, ArrayArgument):
             element = _NAMES.get(value.dtype)
             if element is None:
-                known = ", ".join(sorted({str(each) for each in _NAMES}))
+                known = ", ".join(sorted({dtype_name(each) for each in _NAMES}))
                 raise InputError(
                     f"{function.name}: bench has no limits for the elements of "
                     f"'{argument.place.name}', {dtype_name(value.dtype)}; it has them for {known}"

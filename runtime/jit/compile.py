@@ -34,6 +34,7 @@ from ...support.stage_times import stage
 from ...support.summaries import summary
 from ..calling.signature import Sizes
 from . import object_code as jit
+from .external_functions import check_external_functions, external_functions
 from .kept_code import KeptCode, find_code, keep_code, kept_key
 from .openmp import imports
 from .stored_objects import object_code
@@ -139,6 +140,7 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
     compiled, ValidationError where it would not be the program, TooManyThreads where the system
     does not give as many.
     """
+    check_external_functions(source.module)
     with ISL_LOCK:
         names = sizes.of(source.scop)
         with stage("bounds"):
@@ -151,7 +153,8 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
     name = symbol(source.scop.name)
     records = [each for each in (FAILED_ALLOCATIONS, BOUNDS_VIOLATION) if each in llvm_ir]
     with stage("load"):
-        loaded = jit.load_object(code, [name, *records], imports() if parallel else {})
+        needed = {**external_functions(source.module), **(imports() if parallel else {})}
+        loaded = jit.load_object(code, [name, *records], needed)
     return Code(
         loop_ir,
         llvm_ir,

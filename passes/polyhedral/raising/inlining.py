@@ -45,7 +45,8 @@ def _callee(call: func.CallOp, module: ModuleOp | None) -> func.FuncOp:
     raise SourceError.at(
         call,
         f"the function '@{name}' has no body in this module",
-        hint="define it in the module, or use an operation of arith or math instead",
+        hint="define it in the module, use an operation of arith or math instead, or declare it "
+        "pure where it is: attributes {llvm.readnone}",
     )
 
 

@@ -59,6 +59,20 @@ func.func @total(%A: memref<30xf64>, %s: memref<f64>) {
 }
 """
 
+NARROW = """
+func.func @scale(%n: index, %A: memref<?x{kind}>, %B: memref<?xf32>) {{
+  affine.for %i = 0 to %n {{
+    %0 = affine.load %A[%i] : memref<?x{kind}>
+    %1 = arith.extf %0 : {kind} to f32
+    %2 = affine.load %B[%i] : memref<?xf32>
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.truncf %3 : f32 to {kind}
+    affine.store %4, %A[%i] : memref<?x{kind}>
+  }}
+  return
+}}
+"""
+
 QUICK = ["--seconds", "0.001", "--schedule", "default"]
 
 
@@ -103,6 +117,17 @@ def test_outputs_without_dimensions_are_compared(files: Path) -> None:
     assert main(["bench", "total.mlir", "--peers", "gcc", "--json", "rows.json", *QUICK]) == 0
     rows = check_file(files / "rows.json", "bench")["rows"]
     assert all(row["correct"] for row in rows if row["median"])
+
+
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+def test_narrow_floats(files: Path, kind: str) -> None:
+    (files / "scale.mlir").write_text(NARROW.format(kind=kind))
+    options = ["-s", "n=33", "--peers", "clang", "--json", "rows.json"]
+    assert main(["bench", "scale.mlir", *options, *QUICK]) == 0
+    rows = check_file(files / "rows.json", "bench")["rows"]
+    measured = [row for row in rows if row["median"]]
+    assert {row["element_type"] for row in measured} == {kind}
+    assert all(row["correct"] and row["traffic"] == 33 * 8 for row in measured)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="needs Numba")

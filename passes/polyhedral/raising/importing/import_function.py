@@ -21,8 +21,9 @@ from .atomics import expand_atomic
 from .bufferise import bufferise
 from .copies import expand_copy
 from .globals import globals_of, localise_globals
+from .index_operations import replace_index_operations
 from .layouts import drop_layouts, rank_arguments
-from .library_calls import library_function, replace_library_calls
+from .library_calls import is_pure, library_function, replace_library_calls
 from .parallel_loops import expand_forall, expand_parallel
 from .regions import expand_integer_loop, expand_switch, inline_region
 from .resolve_views import resolve_views
@@ -107,15 +108,19 @@ def _is_foreign_type(kind: Attribute) -> bool:
 def _is_foreign_operation(operation: Operation, module: ModuleOp | None) -> bool:
     return (
         operation.name in _FOREIGN
-        or operation.name.startswith(("linalg.", "tensor.", "bufferization."))
+        or operation.name.startswith(("index.", "linalg.", "tensor.", "bufferization."))
         or any(_is_foreign_type(result.type) for result in operation.results)
         or (isinstance(operation, scf.ForOp) and not isinstance(operation.lb.type, IndexType))
-        or (isinstance(operation, func.CallOp) and library_function(operation, module) is not None)
+        or (isinstance(operation, func.CallOp) and _is_library_call(operation, module))
         or (
             isinstance(operation, func.ReturnOp)
             and any(isinstance(value.type, MemRefType) for value in operation.operands)
         )
     )
+
+
+def _is_library_call(call: func.CallOp, module: ModuleOp | None) -> bool:
+    return library_function(call, module) is not None or is_pure(call, module)
 
 
 def import_function(function: func.FuncOp, module: ModuleOp | None) -> None:
@@ -128,6 +133,7 @@ def import_function(function: func.FuncOp, module: ModuleOp | None) -> None:
     replace_library_calls(function, module)
     inline_calls(function, module)
     replace_library_calls(function, module)
+    replace_index_operations(function)
     rank_arguments(function)
     bufferise(function)
     localise_globals(function, globals_of(module))

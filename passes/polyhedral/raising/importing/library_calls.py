@@ -1,16 +1,35 @@
-"""Calls of the C library's mathematical functions -> operations of math.
+"""Calls of the C library's mathematical functions, and of pure ones -> operations of math.
 
 %1 = func.call @expf(%0) : (f32) -> f32   ->   %1 = math.exp %0 : f32
+%1 = func.call @j0(%0) : (f64) -> f64     ->   %1 = math.external "j0"(%0) : (f64) -> f64
+
+A function is pure where its declaration says so: `attributes {llvm.readnone}`.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects import arith, func, math
-from xdsl.dialects.builtin import Float32Type, Float64Type, ModuleOp
+from xdsl.dialects.builtin import (
+    Float32Type,
+    Float64Type,
+    IndexType,
+    ModuleOp,
+    f32,
+    f64,
+    i32,
+    i64,
+)
 from xdsl.ir import Operation
 
+from .....dialects.errors import SourceError
+from .....dialects.mathematics import ExternalOp
 from ..cells import insert_before
 from .emission import erase
+
+PURE = "llvm.readnone"
+"""The attribute of declarations of functions whose results depend on their arguments alone."""
+
+_SCALARS = (f32, f64, i32, i64, IndexType())
 
 _UNARY: dict[str, type[Operation]] = {
     "acos": math.AcosOp,
@@ -74,20 +93,48 @@ def library_function(call: func.CallOp, module: ModuleOp | None) -> type[Operati
     return _FUNCTIONS[name]
 
 
+def is_pure(call: func.CallOp, module: ModuleOp | None) -> bool:
+    """Whether a call is of a function that is declared pure; raises SourceError at a wrong one."""
+    declaration = _declaration(call, module)
+    if declaration is None or PURE not in declaration.attributes:
+        return False
+    if len(call.results) != 1 or not all(
+        value.type in _SCALARS for value in (*call.arguments, *call.results)
+    ):
+        raise SourceError.at(
+            call,
+            f"'@{declaration.sym_name.data}' is declared pure: it must take numbers and give one",
+            hint=f"numbers are of type {', '.join(map(str, _SCALARS))}",
+        )
+    return True
+
+
 def _is_declared(call: func.CallOp, module: ModuleOp | None) -> bool:
+    return _declaration(call, module) is not None
+
+
+def _declaration(call: func.CallOp, module: ModuleOp | None) -> func.FuncOp | None:
     name = call.callee.root_reference.data
-    return module is not None and any(
-        isinstance(op, func.FuncOp) and op.sym_name.data == name and op.is_declaration
-        for op in module.ops
-    )
+    for op in module.ops if module is not None else ():
+        if isinstance(op, func.FuncOp) and op.sym_name.data == name and op.is_declaration:
+            return op
+    return None
 
 
 def replace_library_calls(function: func.FuncOp, module: ModuleOp | None) -> None:
     """Rewrites a function in place."""
     for call in list(function.walk()):
-        if isinstance(call, func.CallOp) and (make := library_function(call, module)) is not None:
+        if not isinstance(call, func.CallOp):
+            continue
+        new: Operation | None = None
+        if (make := library_function(call, module)) is not None:
             new = make.create(operands=call.arguments, result_types=[call.results[0].type])
             new.properties["fastmath"] = arith.FastMathFlagsAttr("none")
+        elif is_pure(call, module):
+            name = call.callee.root_reference.data
+            new = ExternalOp(name, call.arguments, call.results[0].type)
+        if new is not None:
+            new.location = call.location
             new.results[0].name_hint = call.results[0].name_hint
             insert_before(call, new)
             call.results[0].replace_all_uses_with(new.results[0])

@@ -31,7 +31,6 @@ def test_same_as_lowered(name: str, schedule: str | None) -> None:
 
 
 REFUSED = {
-    "control:index_dialect": "unknown operation 'index.constant'",
     "tensors:forall": "unknown operation 'tensor.parallel_insert_slice'",
     "tensors:generate": "unknown operation 'tensor.generate'",
 }
@@ -51,6 +50,12 @@ def test_libm_calls_are_operations() -> None:
     found = np.zeros_like(values)
     load(PIECES["calls:libm"].text)["libm"].compile()(values, found)
     np.testing.assert_allclose(found, np.exp(values), rtol=1e-6)
+
+
+def test_the_index_dialect() -> None:
+    found = np.zeros(64, dtype=np.float32)
+    load(PIECES["control:index_dialect"].text)["index_dialect"].compile()(found, 2.5)
+    np.testing.assert_array_equal(found, np.where(np.arange(64) % 8 == 1, 2.5, 0))
 
 
 def test_scalar_and_array_are_returned() -> None:

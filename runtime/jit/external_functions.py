@@ -1,0 +1,93 @@
+"""Functions that programs declare pure: their addresses, by name.
+
+Programs call functions of the C mathematics library, and those that the process has named with
+`register_function`: never whatever a library of the process happens to have.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from _ctypes import CFuncPtr
+from collections.abc import Mapping
+from functools import cache
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ...dialects.errors import SourceError
+from ...dialects.mathematics import ExternalOp
+
+_NAMES = frozenset(
+    (
+        *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign"),
+        *("cos", "cosh", "erf", "erfc", "exp", "exp10", "exp2", "expm1", "fabs", "fdim", "floor"),
+        *("fma", "fmax", "fmin", "fmod", "hypot", "ilogb", "j0", "j1", "jn", "ldexp", "llrint"),
+        *("llround", "log", "log10", "log1p", "log2", "logb", "lrint", "lround", "nearbyint"),
+        *("nextafter", "pow", "remainder", "rint", "round", "scalbln", "scalbn", "sin", "sinh"),
+        *("sqrt", "tan", "tanh", "tgamma", "trunc", "y0", "y1", "yn"),
+    )
+)
+"""The functions of math.h without effects; those of `float` have an `f` behind the name."""
+
+_registered: dict[str, int] = {}
+_kept: dict[str, object] = {}
+
+
+def register_function(name: str, function: object) -> None:
+    """Lets programs call a function that they declare pure, by this name.
+
+    `function` is a function of ctypes, an object with an `address` (a callback of Numba's `cfunc`),
+    or an address. Raises ValueError for names of the C mathematics library, and TypeError.
+    """
+    if not name.isidentifier():
+        raise ValueError(f"{name!r} is no name of a function")
+    if is_library_function(name):
+        raise ValueError(f"{name} is a function of the C mathematics library")
+    address: object = getattr(function, "address", function)
+    if isinstance(address, CFuncPtr):
+        address = ctypes.cast(address, ctypes.c_void_p).value
+    if not isinstance(address, int) or isinstance(address, bool) or address <= 0:
+        raise TypeError(f"a function of ctypes or an address is needed, got {function!r}")
+    _registered[name] = address
+    _kept[name] = function
+
+
+def registered_name(function: object) -> str | None:
+    """The name that a function was registered by."""
+    return next((name for name, each in _kept.items() if each is function), None)
+
+
+def check_external_functions(module: ModuleOp) -> None:
+    """Raises SourceError at a call of a function that has no address."""
+    for operation in module.walk():
+        if isinstance(operation, ExternalOp) and _address(operation.callee.data) is None:
+            name = operation.callee.data
+            raise SourceError.at(
+                operation,
+                f"the function '@{name}' is neither of the C mathematics library nor registered",
+                hint=f'name it: loopwright.register_function("{name}", ...)',
+            )
+
+
+def external_functions(module: ModuleOp) -> Mapping[str, int]:
+    """The addresses of the functions that a module calls."""
+    calls = (each for each in module.walk() if isinstance(each, ExternalOp))
+    names = dict.fromkeys(call.callee.data for call in calls)
+    return {name: address for name in names if (address := _address(name)) is not None}
+
+
+def is_library_function(name: str) -> bool:
+    """Whether a name is that of a function of math.h without effects."""
+    return name in _NAMES or (name.endswith("f") and name.removesuffix("f") in _NAMES)
+
+
+def _address(name: str) -> int | None:
+    return _library_address(name) if is_library_function(name) else _registered.get(name)
+
+
+@cache
+def _library_address(name: str) -> int | None:
+    try:
+        function = getattr(ctypes.CDLL("libm.so.6"), name)
+    except (OSError, AttributeError):
+        return None
+    return ctypes.cast(function, ctypes.c_void_p).value
