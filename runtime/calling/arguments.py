@@ -109,14 +109,23 @@ class ArrayArgument:
             and not value.requires_grad
             and not value.is_neg()
         ):
-            address: int = value.data_ptr()
-            if address and not address & self._misalignment and has_its_memory(value):
-                key.append(value.shape)
-                return address
+            try:
+                address: int = value.data_ptr()
+                if address and not address & self._misalignment and has_its_memory(value):
+                    key.append(value.shape)
+                    return address
+            except RuntimeError:  # torch's stand-ins for tensors have no address
+                return self._bind_carefully(value, key)
         return self._bind_carefully(value, key)
 
     def _bind_carefully(self, value: object, key: Key) -> int:
-        memory = memory_of(value)
+        try:
+            memory = memory_of(value)
+        except RuntimeError as error:
+            reason = " ".join(str(error).split())[:200]
+            raise ArgumentValueError(
+                f"{self.place}: the array does not tell where its elements are ({reason})"
+            ) from error
         if memory is None:
             raise ArgumentTypeError(
                 f"{self.place}: expected an array of {dtype_name(self.element.dtype)}, "

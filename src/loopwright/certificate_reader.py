@@ -95,9 +95,8 @@ class Text:
         self.prefix, self.arrays, self.extents, self.elements = prefix, {}, {}, {}
         self.conditions = ["1=1", *(f"{size} >= 1" for size in self.sizes.values())]
         self.stores, self.numbers, self.width = [], count(), 1
-        (arguments,) = re.findall(
-            r'^func\.func @(?:[\w$.-]+|")\((.*)\) {$', re.sub('"[^"]*"', '"', lines[0])
-        )
+        head = re.sub(r"\) attributes {.*} {$", ") {", re.sub('"[^"]*"', '"', lines[0]))
+        (arguments,) = re.findall(r'^func\.func @(?:[\w$.-]+|")\((.*)\) {$', head)
         names: dict = dict(zip(parameters, self.parameters.values(), strict=True))
         names |= self.sizes if prefix == "n" else {}
         for name, kind in re.findall(rf"({_SSA}) ?: ([^%]*)", arguments):

@@ -14,6 +14,7 @@ import pytest
 
 import loopwright
 from loopwright import certificate as checker
+from loopwright.dialects.errors import SourceError
 from loopwright.kernels.catalogue import catalogue
 from loopwright.lowering.certificate import certificate
 
@@ -196,6 +197,32 @@ def test_names_are_any_text(name: str) -> None:
     (function,) = loopwright.load(text.replace("NAME", name)).values()
     data = json.loads(json.dumps(certificate(function.schedule("parallel{loops=i}"))))
     assert check(data) is None
+
+
+def test_functions_for_some_sizes_only() -> None:
+    text = """func.func @f(%n: index, %A: memref<?xf64>, %b: i8 {loopwright.unsigned})
+      attributes {loopwright.assume = affine_set<(d0)[s0] : (d0 - s0 == 0)>} {
+      affine.for %i = 0 to %n {
+        %x = affine.load %A[%i] : memref<?xf64>
+        %y = arith.addf %x, %x : f64
+        affine.store %y, %A[%i] : memref<?xf64>
+      }
+      return
+    }"""
+    assert check(certificate(loopwright.load(text)["f"].schedule("parallel{loops=i}"))) is None
+
+
+def test_no_certificate_for_gathers() -> None:
+    text = """func.func @f(%n: index, %A: memref<?xf64>, %J: memref<?xindex>, %B: memref<?xf64>) {
+      affine.for %i = 0 to %n {
+        %j = affine.load %J[%i] : memref<?xindex>
+        %x = memref.load %B[%j] : memref<?xf64>
+        affine.store %x, %A[%i] : memref<?xf64>
+      }
+      return
+    }"""
+    with pytest.raises(SourceError, match=r"no certificate .*: subscripts depend on data"):
+        certificate(loopwright.load(text)["f"].schedule("parallel{loops=i}"))
 
 
 def test_products_are_not_copied_to_arguments() -> None:

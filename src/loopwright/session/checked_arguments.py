@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, wraps
-from typing import Annotated, Any, ParamSpec, TypeVar, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, cast, get_args, get_origin
 
 from ..support.json_records import annotations_of
 from ..support.typed_values import mismatch
@@ -37,11 +37,22 @@ def checked(method: Callable[_P, _R]) -> Callable[_P, _R]:
 
 def _checked(name: str, value: object, kind: Any) -> object:
     kind = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    kind = str if get_origin(kind) is Literal else kind  # the method names the choices
     if kind is str and isinstance(value, os.PathLike):
         value = os.fspath(cast("os.PathLike[str]", value))
     elif get_origin(kind) is tuple and isinstance(value, list):
         value = tuple(cast("list[object]", value))
+    # As for `Mapping[str, float] | None`: the entry that is wrong is named.
+    of = next((get_args(k)[1] for k in get_args(kind) if get_origin(k) is Mapping), None)
+    for key, each in _entries(value).items() if of is not None else ():
+        wrong = mismatch(each, of)
+        if wrong is not None:
+            raise CallError("type", f"{name} of '{key}': {wrong}")
     wrong = mismatch(value, kind)
     if wrong is not None:
         raise CallError("type", f"{name}: {wrong}")
     return value
+
+
+def _entries(value: object) -> dict[object, object]:
+    return cast("dict[object, object]", value) if isinstance(value, dict) else {}

@@ -23,7 +23,7 @@ from ..runtime.jit.threads import default_threads
 from ..runtime.program import Function, Program
 from ..runtime.tuning.tune import TuningOptions, tune
 from ..support.summaries import summary
-from ..support.typed_values import check_kind, mismatch
+from ..support.typed_values import check_kind
 from .checked_arguments import checked
 from .describing import describe_dependences, describe_program, describe_schedule, tuning_result
 from .explaining import explain
@@ -130,10 +130,7 @@ class Session:
         known = {size.name for size in chosen.scop.sizes}
         given: dict[str, float] = dict(sizes or {})
         scalars = {argument.place.name for argument in chosen.signature.arguments}
-        for each, value in given.items():
-            wrong = mismatch(value, float)
-            if wrong is not None:
-                raise CallError("type", f"sizes of '{each}': {wrong}")
+        for each in given:
             if each not in known | scalars:
                 listing = ", ".join(sorted(known)) or "none"
                 raise CallError("input", f"there is no size '{each}'; there are {listing}")
