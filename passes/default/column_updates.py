@@ -21,7 +21,7 @@ from ..transformations.interchange import Interchange
 from ..transformations.pack import Pack, read_number
 from ..transformations.parallel import Parallel
 from ..transformations.reorder import Reorder
-from ..transformations.rotate import Rotate
+from ..transformations.retime import Retime
 from ..transformations.split import Split
 from ..transformations.strip_mine import StripMine
 from ..transformations.unroll import Unroll
@@ -144,7 +144,7 @@ class _Plan:
         Raises TransformationError.
         """
         *others, sums, update = names
-        self._apply(Rotate((f"{sums}.{self.terms}",), sums))
+        self._apply(Retime((f"{sums}.{self.terms}",), sums))
         if others:
             self._apply(Reorder(statements=(*others, update, sums)))
         for place in (-2, -1):

@@ -31,6 +31,8 @@ def triangular_solve(schedule: Schedule, nest: Tree, context: SchedulingContext)
     if len(sums) != 1 or lanes is None:
         return None
     (name,) = sums
+    if schedule.reassociate and not _waits_for_rows(schedule, nest, name):
+        return None
     names = [leaf.statement for leaf, _ in leaves(nest, ())]
     size = strip_of(lanes)
     strip = StripMine((f"{name}.{nest.name}",), size)
@@ -48,3 +50,13 @@ def triangular_solve(schedule: Schedule, nest: Tree, context: SchedulingContext)
         return in_lanes(apart, name, nest.name, lanes)
     except TransformationError:
         return None
+
+
+def _waits_for_rows(schedule: Schedule, nest: Loop, name: str) -> bool:
+    """Whether terms of a sum are made of what the nest computes."""
+    own = schedule.dependences.accumulations[name].load
+    written = {
+        write.array.name for s in nest.schedule for write in schedule.scop.statement(s).writes
+    }
+    reads = schedule.scop.statement(name).reads
+    return any(read is not own and read.array.name in written for read in reads)

@@ -129,7 +129,7 @@ OPTIONS: dict[tuple[str, str], Option] = {
     ("split", "at"): _split_value,
     ("sink", "at"): _split_value,
     ("reorder", "statements"): _parts,
-    ("rotate", "after"): _statement_inside,
+    ("retime", "after"): _statement_inside,
     ("unroll-and-jam", "factor"): _one_of(2, 4, 3),
     ("diamond", "size"): _one_of(2, 3, 4, 8),
     ("fuse", "shift"): _one_of("none", "auto"),

@@ -38,8 +38,8 @@ RECIPES = (
     ("tile", "pack", "skew"),
     ("strip-mine", "strip-mine", "vectorize"),
     ("sink", "interchange", "distribute"),
-    ("rotate", "fuse", "fuse"),
-    ("rotate", "distribute", "tile"),
+    ("retime", "fuse", "fuse"),
+    ("retime", "distribute", "tile"),
 )
 
 

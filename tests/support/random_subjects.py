@@ -94,7 +94,7 @@ SUBJECTS: dict[str, Callable[[Chooser, Schedule, Sequence[Loop]], list[Loop]]] =
     "distribute": _chain_or_one,
     "fuse": _siblings,
     "sink": _with_siblings,
-    "rotate": _with_parts,
+    "retime": _with_parts,
     "affine-schedule": _nothing,
     "reorder": _nothing,
     "diamond": _pair,

@@ -9,6 +9,7 @@ from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.triangular_solve import triangular_solve
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.polyhedral.schedule_tree import nests
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.program import load
 
@@ -58,6 +59,13 @@ def test_what_the_default_schedule_takes() -> None:
 def test_strips_also_where_sums_may_have_any_order() -> None:
     """One strip of vectors for all rows of a strip is shorter than a sum in lanes for each row."""
     assert str(scheduled(solve("f64"), reassociate=True)) == str(scheduled(solve("f64")))
+
+
+def test_products_that_only_share_a_matrix_are_left_to_others() -> None:
+    original = Schedule.original(function_of("polybench/atax").scop, reassociate=True)
+    sizes = infer_extents(original.scop, {"m": 900, "n": 900})
+    for nest in nests(original.tree):
+        assert triangular_solve(original, nest, SchedulingContext(sizes, 1)) is None
 
 
 @pytest.mark.parametrize("reassociate", [False, True])

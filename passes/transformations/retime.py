@@ -1,4 +1,4 @@
-"""Loop rotation (retiming of the end of a body to the next iteration)."""
+"""Loop retiming: the end of a body moves to the next iteration."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from ..schedules.tiling import reschedule
 
 
 @dataclass(frozen=True)
-class Rotate(Transformation):
+class Retime(Transformation):
     """Runs what is behind some statement of a body at the beginning of the next iteration.
 
     The order of a sequential loop stays the same, so that this is always legal; the end of an
     iteration and the beginning of the next one then have a body together, and can be fused.
-    `rotate{loops=k after=S0}`:
+    `retime{loops=k after=S0}`:
 
         for k in [0, n):              for k in [0, n]:
           for i: S0[k, i]               if k > 0: for i: S1[k - 1, i]
           for i: S1[k, i]       ->      if k < n: for i: S0[k, i]
     """
 
-    name: ClassVar[str] = "rotate"
-    symbol: ClassVar[str] = "RO"
+    name: ClassVar[str] = "retime"
+    symbol: ClassVar[str] = "RT"
 
     after: str = option("a statement of the last part that stays", default="")
 
     def rewrite(self, schedule: Schedule) -> Tree:
-        return mark(schedule, self.loops, self._rotate)
+        return mark(schedule, self.loops, self._retime)
 
-    def _rotate(self, loop: Loop) -> Loop:
+    def _retime(self, loop: Loop) -> Loop:
         parts = loop.body.children if isinstance(loop.body, Sequence) else (loop.body,)
         last = next((n for n, part in enumerate(parts) if self.after in statements(part)), None)
         if last is None or last + 1 == len(parts):
@@ -43,7 +43,7 @@ class Rotate(Transformation):
             raise MalformedTransformation(
                 f"cannot cut behind {self.after!r}: name one of {', '.join(known)}"
                 if known
-                else f"{loop.name} directly contains a single loop or statement: nothing to rotate"
+                else f"{loop.name} directly contains a single loop or statement: nothing to retime"
             )
         moved = statements(sequence(parts[last + 1 :]))
         body = sequence((*parts[last + 1 :], *parts[: last + 1]))

@@ -1,4 +1,4 @@
-"""Loop rotation: order, results, and what is refused."""
+"""Loop retiming: order, results, and what is refused."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ func.func @passes(%n: index, %m: index, %s: memref<?xf64>, %x: memref<?xf64>) {
 }
 """
 
-ONE_PASS = "rotate{loops=k after=S0},fuse{loops=S1.i,S0.i}"
+ONE_PASS = "retime{loops=k after=S0},fuse{loops=S1.i,S0.i}"
 
 
 def schedule(pipeline: str) -> Schedule:
@@ -41,7 +41,7 @@ def schedule(pipeline: str) -> Schedule:
 
 
 def test_the_end_of_an_iteration_comes_first_in_the_next_one() -> None:
-    after = schedule("rotate{loops=k after=S0}")
+    after = schedule("retime{loops=k after=S0}")
     (values,) = {loops_around(after.tree, name)[0].name for name in ("S0", "S1")}
     loop = after.loop(values)
     assert tuple(loop.schedule) == ("S1", "S0")
@@ -53,10 +53,10 @@ def test_the_end_of_an_iteration_comes_first_in_the_next_one() -> None:
 @pytest.mark.parametrize(
     "pipeline",
     [
-        "rotate{loops=k after=S0}",
+        "retime{loops=k after=S0}",
         ONE_PASS,
         f"{ONE_PASS},strip-mine{{loops=i size=4}}",
-        "strip-mine{loops=k size=2},rotate{loops=k after=S0},fuse{loops=S1.i,S0.i}",
+        "strip-mine{loops=k size=2},retime{loops=k after=S0},fuse{loops=S1.i,S0.i}",
     ],
 )
 def test_results_stay(pipeline: str, n: int, m: int) -> None:
@@ -75,11 +75,11 @@ def test_results_stay(pipeline: str, n: int, m: int) -> None:
 @pytest.mark.parametrize(
     ("pipeline", "message"),
     [
-        ("rotate{loops=k after=S1}", "cannot cut behind 'S1': name one of S0"),
-        ("rotate{loops=k after=S7}", "cannot cut behind 'S7': name one of S0"),
-        ("rotate{loops=S0.i after=S0}", "directly contains a single loop or statement"),
+        ("retime{loops=k after=S1}", "cannot cut behind 'S1': name one of S0"),
+        ("retime{loops=k after=S7}", "cannot cut behind 'S7': name one of S0"),
+        ("retime{loops=S0.i after=S0}", "directly contains a single loop or statement"),
     ],
 )
-def test_where_there_is_nothing_to_rotate(pipeline: str, message: str) -> None:
+def test_where_there_is_nothing_to_retime(pipeline: str, message: str) -> None:
     with pytest.raises(MalformedTransformation, match=message):
         schedule(pipeline)
