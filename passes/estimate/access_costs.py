@@ -17,7 +17,7 @@ from .program_statistics import (
     bytes_of,
     rounded_step,
 )
-from .scheduled_program import ScheduledProgram
+from .scheduled_program import ScheduledProgram, innermost_loop
 
 FEWEST_COLUMNS = 0.25
 """Gathers of neighbouring columns are loads of rows and a transposition from so many columns on, as
@@ -83,10 +83,20 @@ def port_cycles(
         costs[access.kind] += operations
         if access.kind is AccessKind.WRITE:
             costs[access.kind] += operations * masked * machine.stores_per_cycle
+            innermost = innermost_loop(around.loops)
+            if innermost is not None and _is_scalar(around):
+                waiting = _eviction(program, access, statement, around, innermost)
+                costs[access.kind] += waiting * machine.stores_per_cycle
     return max(
         costs[AccessKind.READ] / machine.loads_per_cycle,
         costs[AccessKind.WRITE] / machine.stores_per_cycle,
     )
+
+
+def _is_scalar(around: LoopsAround) -> bool:
+    """Whether there is no vector loop but one of copies that LLVM packs."""
+    vector = around.vector
+    return vector is None or (vector.vector is None and vector.unroll == 0)
 
 
 def _masked_store(machine: Machine, around: LoopsAround) -> float:
@@ -286,7 +296,8 @@ def _gather(
         columns < block or _is_read_between(program, access, statement, around)
     ):
         cycles = _scatter_cycles(machine, access)
-        cycles += _eviction(program, access, statement, around)
+        if around.vector is not None:
+            cycles += _eviction(program, access, statement, around, around.vector)
         return machine.stores_per_cycle * cycles * lanes
     is_marked = around.vector is not None and around.vector.vector is not None
     if columns < max(2.0, FEWEST_COLUMNS * block) or not is_marked:
@@ -295,20 +306,23 @@ def _gather(
 
 
 def _eviction(
-    program: ScheduledProgram, write: Access, statement: StatementStatistics, around: LoopsAround
+    program: ScheduledProgram,
+    write: Access,
+    statement: StatementStatistics,
+    around: LoopsAround,
+    loop: Loop,
 ) -> float:
-    """Cycles that a store of a lane waits where those of other lanes have evicted its line.
+    """Cycles that a store waits where those of other iterations of a loop have evicted its line.
 
     Rows a large power of two apart are in few sets of a cache.
     """
-    machine, vector = program.machine, around.vector
-    assert vector is not None
+    machine = program.machine
     size = bytes_of(write.array.element_type)
-    direction = statement.direction(around.loops, vector)
+    direction = statement.direction(around.loops, loop)
     if direction is None:
         return 0.0
     stride = abs(statement.stride(write, direction, program.statistics)) * size
-    rows = around.trips[place_of(vector, around.loops)]
+    rows = around.trips[place_of(loop, around.loops)]
     for level, period in machine.set_periods.items():
         places = period // gcd(stride, period)
         if stride >= machine.cache_line and rows * period > places * machine.caches[level]:
