@@ -152,9 +152,8 @@ def _operations(
             elif stride:
                 cost *= _registers_of(access, around, machine)
                 # A vector that begins anywhere may cross the end of a line.
-                size = min(
-                    machine.vector_bits / 8, around.lanes * bytes_of(access.array.element_type)
-                )
+                lanes = loop.vector or around.lanes
+                size = min(machine.vector_bits / 8, lanes * bytes_of(access.array.element_type))
                 cost *= 1 + (not access.array.is_local) * size / machine.cache_line
         elif stride == 0 and (loop.unroll == 0 or any(loop is each for each in kept)):
             cost /= max(1.0, count)
