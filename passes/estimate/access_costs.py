@@ -18,7 +18,7 @@ from .program_statistics import (
     rounded_step,
 )
 from .rows_in_lanes import Neighbour, is_made_anew, neighbours
-from .scheduled_program import ScheduledProgram
+from .scheduled_program import ScheduledProgram, innermost_loop
 
 FEWEST_COLUMNS = 0.25
 """Gathers of neighbouring columns are loads of rows and a transposition from so many columns on, as
@@ -95,6 +95,10 @@ def port_cycles(
         costs[access.kind] += operations
         if access.kind is AccessKind.WRITE:
             costs[access.kind] += operations * masked * machine.stores_per_cycle
+            innermost = innermost_loop(around.loops)
+            if innermost is not None and _is_scalar(around):
+                waiting = _eviction(program, access, statement, around, innermost)
+                costs[access.kind] += waiting * machine.stores_per_cycle
     return max(
         costs[AccessKind.READ] / machine.loads_per_cycle,
         costs[AccessKind.WRITE] / machine.stores_per_cycle,
@@ -141,6 +145,12 @@ def _in_rows(
     bits = max(LEAST_BLOCK_BITS, program.machine.vector_bits)
     block = min(BLOCK_ROWS[-1], bits / (8 * bytes_of(access.array.element_type)))
     return around.lanes / block * (1 + log2(block))
+
+
+def _is_scalar(around: LoopsAround) -> bool:
+    """Whether there is no vector loop but one of copies that LLVM packs."""
+    vector = around.vector
+    return vector is None or (vector.vector is None and vector.unroll == 0)
 
 
 def _masked_store(machine: Machine, around: LoopsAround) -> float:
@@ -203,7 +213,7 @@ def _operations(
             else:
                 cost *= _registers_of(access, around, machine)
                 # A vector that begins anywhere may cross the end of a line.
-                lanes = max(loop.vector or 0, around.lanes)
+                lanes = loop.vector or around.lanes
                 size = min(machine.vector_bits / 8, lanes * bytes_of(access.array.element_type))
                 cost *= 1 + (not access.array.is_local) * size / machine.cache_line
         elif stride == 0 and (loop.unroll == 0 or any(loop is each for each in kept)):
@@ -345,7 +355,9 @@ def _gather(
     columns = min(block, columns)
     is_marked = around.vector is not None and around.vector.vector is not None
     if access.kind is AccessKind.WRITE:
-        cycles = _scatter_cycles(machine, access) + _eviction(program, access, statement, around)
+        cycles = _scatter_cycles(machine, access)
+        if around.vector is not None:
+            cycles += _eviction(program, access, statement, around, around.vector)
         apart = machine.stores_per_cycle * cycles * lanes
         if columns < block or _is_read_between(program, access, statement, around):
             return apart
@@ -358,20 +370,23 @@ def _gather(
 
 
 def _eviction(
-    program: ScheduledProgram, write: Access, statement: StatementStatistics, around: LoopsAround
+    program: ScheduledProgram,
+    write: Access,
+    statement: StatementStatistics,
+    around: LoopsAround,
+    loop: Loop,
 ) -> float:
-    """Cycles that a store of a lane waits where those of other lanes have evicted its line.
+    """Cycles that a store waits where those of other iterations of a loop have evicted its line.
 
     Rows a large power of two apart are in few sets of a cache.
     """
-    machine, vector = program.machine, around.vector
-    assert vector is not None
+    machine = program.machine
     size = bytes_of(write.array.element_type)
-    direction = statement.direction(around.loops, vector)
+    direction = statement.direction(around.loops, loop)
     if direction is None:
         return 0.0
     stride = abs(statement.stride(write, direction, program.statistics)) * size
-    rows = around.trips[place_of(vector, around.loops)]
+    rows = around.trips[place_of(loop, around.loops)]
     for level, period in machine.set_periods.items():
         places = period // gcd(stride, period)
         if stride >= machine.cache_line and rows * period > places * machine.caches[level]:
