@@ -138,7 +138,7 @@ class Index:
     def __floordiv__(self, divisor: int) -> Index:
         """Floor division by a positive constant; multiples of it are taken out of the quotient.
 
-        A factor that the other terms share with it is as well: (4 a + 3) floordiv 8 is a floordiv 2.
+        So is a factor that all other terms share with it: (4 a + 3) floordiv 8 is a floordiv 2.
         """
         assert divisor > 0, "division of an index by a non-positive constant"
         if divisor == 1:
