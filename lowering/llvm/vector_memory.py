@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from llvmlite import ir
 from xdsl.dialects import affine, vector
 from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.memref import DimOp
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.arith import constant_lanes
@@ -182,12 +183,16 @@ def _masked_store(
 def _masks_loads(emitter: FunctionEmitter, kind: ir.Type, count: int | None = None) -> bool:
     """Whether loads of a known number of lanes have masks; the checks of bounds need them.
 
-    So many leading lanes may be a shorter vector.
+    A power of two of leading lanes is a shorter vector, without a mask.
     """
     module = emitter.module
     is_shorter = count is not None and count.bit_count() == 1
     has_masks = module.target.has_masked_loads(size_in_bytes(scalar_type(kind)))
     return module.options.check_bounds or (has_masks and not is_shorter)
+
+
+def _is_load(operation: Operation) -> bool:
+    return bool(operation.results) and not isinstance(operation, DimOp)
 
 
 def _masks_stores(
@@ -202,7 +207,7 @@ def _masks_stores(
     """
     module = emitter.module
     is_shorter = count is not None and count.bit_count() == 1
-    is_loaded = base is not None and any(use.operation.results for use in base.uses)
+    is_loaded = base is not None and any(_is_load(use.operation) for use in base.uses)
     has_masks = module.target.has_masked_stores(size_in_bytes(scalar_type(kind)))
     return module.options.check_bounds or (has_masks and not is_shorter and not is_loaded)
 

@@ -247,11 +247,13 @@ class VectorLoopEmitter(ABC):
         tile = nest.loop.within
         if self._scatters(nest, first, environment):
             # A scalar store per lane is all that a scatter is, and needs no mask.
+            start: tuple[Index, ...] = (first,)
             if tile is None or tile.size > width:
                 self._full_vectors(nest, first, vectors, stride, whole)
-                first = first + vectors * stride
+                # Less than no iterations have a negative number of vectors.
+                start = (first, first + vectors * stride)
             body = partial(self._scalar, nest, environment)
-            self.plain_loop(nest, (first,), (limit,), nest.step, body)
+            self.plain_loop(nest, start, (limit,), nest.step, body)
             return
         self._full_vectors(nest, first, vectors, stride, whole)
         rest = iterations - vectors * width

@@ -1,4 +1,4 @@
-"""How many places straight-line code updates, as sums do, again and again."""
+"""Read-modify-write stores of straight-line code that repeat along a loop, as those of sums."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..nest.nest import Call, For, Nest, walk
 def updated_places(nest: Nest, statements: Mapping[str, Statement]) -> int:
     """Stores that update what their statement has loaded, in more than one iteration.
 
-    None where there are loops inside.
+    0 where there are loops inside.
     """
     nodes = [*walk(nest)]
     if any(isinstance(node, For) for node in nodes):
@@ -23,6 +23,6 @@ def _updated(statement: Statement) -> int:
     loaded = {(access.array.name, access.map) for access in statement.reads}
     return sum(
         (access.array.name, access.map) in loaded
-        and not all(any(column) for column in zip(*access.coefficients, strict=True))
+        and not (access.coefficients and all(map(any, zip(*access.coefficients, strict=True))))
         for access in statement.writes
     )

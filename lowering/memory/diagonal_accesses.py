@@ -81,7 +81,10 @@ def diagonal(
     if pitch is None or abs(pitch) < FARTHEST * place.width or not _advances(place, variable):
         return None
     assert is_memref(place.memref.type)
-    strides = _strides(place.memref.type.get_shape())
+    shape = place.memref.type.get_shape()
+    if DYNAMIC_INDEX in shape[1:]:
+        return None
+    strides = [prod(shape[position + 1 :]) for position in range(len(shape))]
     order = {operation: position for position, operation in enumerate(block.ops)}
     loads: list[DiagonalLoad] = []
     for access in group:
@@ -124,11 +127,6 @@ def _distance(one: Place, other: Place, strides: Sequence[int]) -> int | None:
     for (a, b), stride in zip(pairs, strides, strict=True):
         result += (a - b) * stride
     return result.constant if result.is_constant else None
-
-
-def _strides(shape: Sequence[int]) -> list[int]:
-    assert DYNAMIC_INDEX not in shape[1:], "the lanes' offsets are constant"
-    return [prod(shape[position + 1 :]) for position in range(len(shape))]
 
 
 def _decomposed(distance: int, strides: Sequence[int]) -> tuple[int, ...]:

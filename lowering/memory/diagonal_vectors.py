@@ -128,10 +128,12 @@ def _is_loaded(value: SSAValue, place: Place, loop: affine.ForOp, numbering: Num
     if operation is None or operation.parent is not loop.parent or not operation.results:
         return False
     loaded = numbering.place(operation)
-    while operation is not loop:
+    while True:
         # Nothing is stored in between.
         operation = operation.next_op
-        if operation is None or (operation is not loop and not operation.results):
+        if operation is loop:
+            break
+        if operation is None or operation.regions or not operation.results:
             return False
     return loaded is not None and loaded.is_same(place)
 

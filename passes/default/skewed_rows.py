@@ -149,11 +149,14 @@ def _in_vectors(
     diagonals = sum(count / size for count, size in zip(counts, sizes, strict=True))
     try:
         alone = schedule.apply_all(strips)
+    except TransformationError:
+        return None
+    try:
         if context.threads > 1 and statement.instances >= LEAST_CYCLES * diagonals:
             tiled = wavefronts(schedule, members, sizes, context.threads)
             shared = tiled and tiled.apply_all(strips)
             if shared and estimate(shared, context) < GAIN * estimate(alone, context):
                 return shared
     except TransformationError:
-        return None
+        return alone
     return alone

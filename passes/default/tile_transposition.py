@@ -75,7 +75,7 @@ class _Band:
 
     @staticmethod
     def of(schedule: Schedule, loops: tuple[Loop, ...], context: SchedulingContext) -> _Band:
-        """The loops, cut where subscripts round; raises TransformationError."""
+        """The loops, cut where subscripts round."""
         first = statements(loops[0])[0]
         cut = in_blocks(schedule, loops, context)
         around = loops_around(cut.tree, first)

@@ -179,7 +179,7 @@ def masked_share(around: LoopsAround) -> float:
         if loop is around.vector and loop.vector is not None:
             if loop.within is not None and loop.within.size % loop.vector == 0:
                 count *= counts.get(loop.within.tile, 1.0)
-            rest = count % loop.vector
+            rest = float(count % loop.vector)
             if rest.is_integer() and int(rest).bit_count() == 1:
                 return 0.0
             return (rest > 0) / ceil(count / loop.vector)

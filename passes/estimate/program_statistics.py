@@ -30,8 +30,10 @@ Slope = int | Fraction
 """How much one thing grows with another; an int where it is whole, which is quicker."""
 
 _FAR = 2**60
-_LARGEST_TILE = 2**29
 """A distance over which the slope of a quasi-affine function is measured: rounding vanishes."""
+
+_LARGEST_TILE = 2**29
+"""Denominators of slopes: tiles of more iterations are not recognised."""
 
 LARGEST_MODULUS = 64
 """Of loops over remainders that are recognised as such."""

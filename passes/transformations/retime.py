@@ -18,7 +18,7 @@ from ..schedules.tiling import reschedule
 class Retime(Transformation):
     """Runs what is behind some statement of a body at the beginning of the next iteration.
 
-    The order of a sequential loop stays the same, so that this is always legal; the end of an
+    The order of a loop without marks stays the same, so that this is legal; the end of an
     iteration and the beginning of the next one then have a body together, and can be fused.
     `retime{loops=k after=S0}`:
 

@@ -1,4 +1,4 @@
-"""Loop shifting (retiming of statements along a loop)."""
+"""Loop shifting: a statement runs some iterations later."""
 
 from __future__ import annotations
 

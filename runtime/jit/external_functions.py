@@ -11,22 +11,40 @@ from _ctypes import CFuncPtr
 from collections.abc import Mapping
 from functools import cache
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, f32, f64, i32, i64
+from xdsl.ir import Attribute
 
 from ...dialects.errors import SourceError
 from ...dialects.mathematics import ExternalOp
 
-_NAMES = frozenset(
-    (
-        *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign"),
-        *("cos", "cosh", "erf", "erfc", "exp", "exp10", "exp2", "expm1", "fabs", "fdim", "floor"),
-        *("fma", "fmax", "fmin", "fmod", "hypot", "ilogb", "j0", "j1", "jn", "ldexp", "llrint"),
-        *("llround", "log", "log10", "log1p", "log2", "logb", "lrint", "lround", "nearbyint"),
-        *("nextafter", "pow", "remainder", "rint", "round", "scalbln", "scalbn", "sin", "sinh"),
-        *("sqrt", "tan", "tanh", "tgamma", "trunc", "y0", "y1", "yn"),
-    )
-)
-"""The functions of math.h without effects; those of `float` have an `f` behind the name."""
+_SIGNATURES = {
+    name: signature
+    for signature, names in {
+        "ff": (
+            *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos", "cosh"),
+            *("erf", "erfc", "exp", "exp10", "exp2", "expm1", "fabs", "floor", "j0", "j1", "log"),
+            *("log10", "log1p", "log2", "logb", "nearbyint", "rint", "round", "sin", "sinh"),
+            *("sqrt", "tan", "tanh", "tgamma", "trunc", "y0", "y1"),
+        ),
+        "fff": (
+            *("atan2", "copysign", "fdim", "fmax", "fmin", "fmod", "hypot", "nextafter", "pow"),
+            "remainder",
+        ),
+        "ffff": ("fma",),
+        "fif": ("jn", "yn"),
+        "ffi": ("ldexp", "scalbn"),
+        "ffl": ("scalbln",),
+        "if": ("ilogb",),
+        "lf": ("llrint", "llround", "lrint", "lround"),
+    }.items()
+    for name in names
+}
+"""Functions of math.h without effects: result and arguments, an `int` (i), a `long` (l) or a float.
+
+Those of `float` have an `f` behind the name.
+"""
+
+_INTEGERS = {"i": i32, "l": i64}
 
 _registered: dict[str, int] = {}
 _kept: dict[str, object] = {}
@@ -66,6 +84,17 @@ def check_external_functions(module: ModuleOp) -> None:
                 f"the function '@{name}' is neither of the C mathematics library nor registered",
                 hint=f'name it: loopwright.register_function("{name}", ...)',
             )
+        if isinstance(operation, ExternalOp) and is_library_function(operation.callee.data):
+            name = operation.callee.data
+            kinds = (*operation.result_types, *operation.operand_types)
+            if kinds != _types(name):
+                result, *arguments = map(str, _types(name))
+                raise SourceError.at(
+                    operation,
+                    f"the C mathematics library has '@{name}' as "
+                    f"({', '.join(arguments)}) -> {result}",
+                    hint="declare it so, or call a function of another name",
+                )
 
 
 def external_functions(module: ModuleOp) -> Mapping[str, int]:
@@ -77,7 +106,15 @@ def external_functions(module: ModuleOp) -> Mapping[str, int]:
 
 def is_library_function(name: str) -> bool:
     """Whether a name is that of a function of math.h without effects."""
-    return name in _NAMES or (name.endswith("f") and name.removesuffix("f") in _NAMES)
+    return name in _SIGNATURES or (name.endswith("f") and name.removesuffix("f") in _SIGNATURES)
+
+
+def _types(name: str) -> tuple[Attribute, ...]:
+    """The types of the result and the arguments of a library function."""
+    is_double = name in _SIGNATURES
+    signature = _SIGNATURES[name if is_double else name.removesuffix("f")]
+    kind = f64 if is_double else f32
+    return tuple(_INTEGERS.get(letter, kind) for letter in signature)
 
 
 def _address(name: str) -> int | None:

@@ -135,3 +135,31 @@ def test_what_was_stored_last_begins_elsewhere() -> None:
         function.compile(schedule)(n, m, *actual)
         for one, other in zip(expected, actual, strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+BLOCKS = """
+func.func @f(%t: index, %m: index, %A: memref<?x?xf64>) {
+  affine.for %s = 0 to %t {
+    affine.for %i = 0 to %m {
+      affine.for %j = 1 to 64 {
+        %0 = affine.load %A[%s, 64 * %i + %j - 1] : memref<?x?xf64>
+        %1 = affine.load %A[%s, 64 * %i + %j] : memref<?x?xf64>
+        %2 = arith.addf %0, %1 : f64
+        affine.store %2, %A[%s, 64 * %i + %j] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("blocks", [1, 8, 11])
+def test_rows_of_blocks_in_an_array_of_unknown_shape(blocks: int) -> None:
+    steps = "interchange{loops=i,j},vectorize{loops=i width=8}"
+    function = loopwright.load(BLOCKS)["f"]
+    generate(function.schedule(steps), {})
+    found, expected = (np.arange(3.0 * 64 * blocks).reshape(3, 64 * blocks) for _ in range(2))
+    function.compile(steps)(3, blocks, found)
+    function.compile(None)(3, blocks, expected)
+    np.testing.assert_array_equal(found, expected)

@@ -176,3 +176,32 @@ def test_python(tmp_path: Path) -> None:
 def test_what_cannot_be_registered(name: str, function: object) -> None:
     with pytest.raises((TypeError, ValueError)):
         loopwright.register_function(name, function)
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds", "expected"),
+    [
+        ("tgamma", ("f32", "f32"), r"'@tgamma' as \(f64\) -> f64"),
+        ("hypotf", ("f64", "f64"), r"'@hypotf' as \(f32, f32\) -> f32"),
+        ("j0", ("f64", "f32"), r"'@j0' as \(f64\) -> f64"),
+    ],
+)
+def test_functions_of_the_library_have_its_types(
+    name: str, kinds: tuple[str, str], expected: str
+) -> None:
+    argument, result = kinds
+    text = f"""
+    func.func private @{name}({argument}) -> {result} attributes {{llvm.readnone}}
+    func.func @f(%A: memref<4x{argument}>, %B: memref<4x{result}>) {{
+      affine.for %i = 0 to 4 {{
+        %0 = affine.load %A[%i] : memref<4x{argument}>
+        %1 = func.call @{name}(%0) : ({argument}) -> {result}
+        affine.store %1, %B[%i] : memref<4x{result}>
+      }}
+      return
+    }}
+    """
+    kind = {"f32": np.float32, "f64": np.float64}
+    a, b = np.ones(4, kind[argument]), np.ones(4, kind[result])
+    with pytest.raises(SourceError, match=expected):
+        loopwright.load(text)["f"].compile()(a, b)
