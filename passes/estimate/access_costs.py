@@ -213,7 +213,7 @@ def _operations(
             else:
                 cost *= _registers_of(access, around, machine)
                 # A vector that begins anywhere may cross the end of a line.
-                lanes = loop.vector or ceil(around.lanes)
+                lanes = loop.vector or 2 ** ceil(log2(around.lanes))
                 size = min(machine.vector_bits / 8, lanes * bytes_of(access.array.element_type))
                 cost *= 1 + (not access.array.is_local) * size / machine.cache_line
         elif stride == 0 and (loop.unroll == 0 or any(loop is each for each in kept)):
