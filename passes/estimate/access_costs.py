@@ -199,11 +199,12 @@ def _operations(
     ]
     kept: list[Loop] = []
     # What is used again stays in registers, where they hold all of it.
-    if _registers(strides, around) <= machine.vector_registers:
+    is_uneven = around.vector is not None and _is_uneven(access, statement, around)
+    if not is_uneven and _registers(strides, around) <= machine.vector_registers:
         kept = _loops_that_use_again(strides, around)
     for loop, count, stride in zip(around.loops, around.trips, strides, strict=True):
         if loop is around.vector:
-            if _is_uneven(access, statement, around, count):
+            if is_uneven:
                 cost *= _by_lane(program, access, around)
             elif stride not in (0, 1):
                 cost *= _apart(program, access, statement, around, stride)
@@ -232,11 +233,10 @@ def _direction(
     return statement.direction(around.loops, loop)
 
 
-def _is_uneven(
-    access: Access, statement: StatementStatistics, around: LoopsAround, trips: float
-) -> bool:
+def _is_uneven(access: Access, statement: StatementStatistics, around: LoopsAround) -> bool:
     """Whether quotients and remainders leave lanes of a vector loop at different distances."""
     assert around.vector is not None
+    trips = around.trips[place_of(around.vector, around.loops)]
     direction = _direction(statement, around, around.vector)
     step = None if direction is None else rounded_step(access, direction)
     return step is not None and not is_even(access.map, step, ceil(trips))

@@ -126,26 +126,7 @@ class InCoreTime:
         statistics = self._program.statement(leaf.statement)
         if not statistics.instances:
             return None
-        partial = self._vector_loops.partial_share(statistics, loops)
-        unrolled = self._vector_loops.unrolled(statistics, loops)
-        whole = self._cycles_of_tiles(statistics, unrolled, shared)
-        if not partial:
-            return whole
-        # Tiles that are not full are not unrolled.
-        kept = tuple(replace(x, unroll=None) if x.unroll == 0 and x.within else x for x in loops)
-        rest = self._cycles_of_tiles(statistics, kept, Shared())
-        share = partial * whole.lanes / rest.lanes
-        return replace(
-            whole,
-            operations=(1 - partial) * whole.operations + share * rest.operations,
-            accesses=(1 - partial) * whole.accesses + share * rest.accesses,
-            latency=(1 - partial) * whole.latency + share * rest.latency,
-        )
-
-    def _cycles_of_tiles(
-        self, statistics: StatementStatistics, loops: tuple[Loop, ...], shared: Shared
-    ) -> CoreCycles:
-        """What bounds a statement in loops that are unrolled as LLVM does it."""
+        loops = self._vector_loops.unrolled(statistics, loops)
         vector, is_scalar = self._vector_loops.around(statistics, loops)
         if statistics.statement.is_opaque:
             vector = None

@@ -23,9 +23,6 @@ from .scheduled_program import ScheduledProgram, innermost_loop
 MOST_UNROLLED = 250
 """Instructions up to which LLVM unrolls a loop fully; its threshold is 300, with addresses."""
 
-LENGTHS_OF_RECTANGLES = 2
-"""Trip counts in a tile: the whole, and what is left at the end."""
-
 LENGTHS_AT_BORDERS = 4
 """Trip counts of a loop of constant length, with those where guards take iterations away."""
 
@@ -198,20 +195,6 @@ class VectorLoops:
             operations += copies * self.size(statement, loops, len(outer))
             most = max(most, copies)
         return operations, most
-
-    def partial_share(self, statement: StatementStatistics, loops: tuple[Loop, ...]) -> float:
-        """The share of instances in tiles that are not full, as on the diagonal of a triangle.
-
-        They are half full on average. Those at the ends of arrays, which are alike, do not count.
-        """
-        whole = 1.0
-        for depth, loop in enumerate(loops, start=1):
-            if loop.unroll != 0 or loop.within is None:
-                continue
-            if self._lengths(statement.statement.name, loops[:depth]) > LENGTHS_OF_RECTANGLES:
-                filled = statement.trips(loops)[depth - 1] / loop.within.size
-                whole *= max(0.0, 2 * filled - 1) / min(1.0, filled)
-        return 1 - whole
 
     def _has_constant_length(self, name: str, loops: tuple[Loop, ...]) -> bool:
         """Whether the last of the loops around a statement always has as many iterations.

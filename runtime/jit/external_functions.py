@@ -46,6 +46,12 @@ Those of `float` have an `f` behind the name.
 
 _INTEGERS = {"i": i32, "l": i64}
 
+_OWN = frozenset(
+    ("aligned_alloc", "calloc", "free", "malloc", "memcpy", "memmove", "memset", "realloc")
+)
+_OWN_PREFIXES = ("loopwright_", "GOMP_", "omp_", "llvm")
+"""Names of what generated code calls and defines."""
+
 _registered: dict[str, int] = {}
 _kept: dict[str, object] = {}
 
@@ -60,6 +66,8 @@ def register_function(name: str, function: object) -> None:
         raise ValueError(f"{name!r} is no name of a function")
     if is_library_function(name):
         raise ValueError(f"{name} is a function of the C mathematics library")
+    if name in _OWN or name.startswith(_OWN_PREFIXES):
+        raise ValueError(f"{name} is a function that generated code has for itself")
     address: object = getattr(function, "address", function)
     if isinstance(address, CFuncPtr):
         address = ctypes.cast(address, ctypes.c_void_p).value

@@ -171,7 +171,11 @@ def test_python(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "function"), [("sin", 1), ("hypotf", 1), ("a b", 1), ("f", "x"), ("f", 0), ("f", True)]
+    ("name", "function"),
+    [
+        *(("sin", 1), ("hypotf", 1), ("a b", 1), ("f", "x"), ("f", 0), ("f", True)),
+        *(("free", 1), ("GOMP_parallel", 1), ("loopwright_f", 1)),
+    ],
 )
 def test_what_cannot_be_registered(name: str, function: object) -> None:
     with pytest.raises((TypeError, ValueError)):
