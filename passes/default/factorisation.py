@@ -68,7 +68,9 @@ def factorisation(schedule: Schedule, nest: Tree, context: SchedulingContext) ->
     if order is None or not any(_uses_results(schedule, name, names) for name in updates):
         return None
     try:
-        return _Plan(schedule, updates[0], order, context).apply()
+        plan = _Plan(schedule, updates[0], order, context)
+        # One block alone leaves nothing to be updated.
+        return plan.apply() if plan.terms > plan.block else None
     except TransformationError:
         return None
 
@@ -130,7 +132,10 @@ class _Plan:
         self.context = context
         result = schedule.dependences.accumulations[update].store
         self.lanes = schedule.target.lanes(result.array.element_type)
-        extent = self.statistics.statements[update].trips((self._loop(update, order.rows),))[0]
+        extent, self.terms = (
+            self.statistics.statements[update].trips((self._loop(update, name),))[0]
+            for name in (order.rows, order.terms)
+        )
         wanted = min(LARGEST_BLOCK, max(LEAST_BLOCK, extent / BLOCKS))
         unit = WIDTH * self.lanes
         self.block = ceil(wanted / unit) * unit
