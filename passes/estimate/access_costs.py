@@ -354,15 +354,13 @@ def _gather(
     columns, alone = _columns(program.statistics, access, statement, around)
     columns = min(block, columns)
     is_marked = around.vector is not None and around.vector.vector is not None
+    apart = _by_lane(program, access, around)
     if access.kind is AccessKind.WRITE:
-        cycles = _scatter_cycles(machine, access)
         if around.vector is not None:
-            cycles += _eviction(program, access, statement, around, around.vector)
-        apart = machine.stores_per_cycle * cycles * lanes
+            evicted = _eviction(program, access, statement, around, around.vector)
+            apart += machine.stores_per_cycle * evicted * lanes
         if columns < block or _is_read_between(program, access, statement, around):
             return apart
-    else:
-        apart = machine.loads_per_cycle * machine.gather_cycles * lanes
     if columns < max(2.0, FEWEST_COLUMNS * block) or not is_marked:
         return apart
     transposed = lanes / block * (block / columns + TRANSPOSING * log2(block))

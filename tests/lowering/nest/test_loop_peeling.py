@@ -1,18 +1,15 @@
 """First and last iterations are peeled where guards single them out: same instances, no guards."""
 
-from collections.abc import Iterator, Mapping
-
 import numpy as np
 import pytest
+from support.nest_execution import run
 
 from loopwright.lowering.nest.index_expression import (
     Comparison,
     Index,
-    decide,
-    substitute_condition,
 )
 from loopwright.lowering.nest.loop_peeling import peel_loops
-from loopwright.lowering.nest.nest import Block, Call, For, Guard, Nest, Once, walk
+from loopwright.lowering.nest.nest import Block, Call, For, Guard, Once, walk
 from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop
 from loopwright.runtime.program import load
 
@@ -31,28 +28,6 @@ def guarded(condition: Comparison, upper: Index, *, is_parallel: bool = False) -
     return For(loop, 0, (Index(2),), (upper,), 1, body)
 
 
-def instances(nest: Nest, values: Mapping[int, Index]) -> Iterator[tuple[str, int, int]]:
-    match nest:
-        case Call(statement, arguments):
-            one, other = (index.substitute(values).constant for index in arguments)
-            yield statement, one, other
-        case Block(parts):
-            for part in parts:
-                yield from instances(part, values)
-        case Once():
-            yield from instances(nest.body, values)
-        case For():
-            low = max(index.substitute(values).constant for index in nest.lower)
-            high = min(index.substitute(values).constant for index in nest.upper)
-            for value in range(low, high, nest.step):
-                yield from instances(nest.body, {**values, nest.variable: Index(value)})
-        case Guard(condition, one, other):
-            holds = decide(substitute_condition(condition, values))
-            yield from instances(one if holds else other, values)
-        case _:
-            raise AssertionError(nest)
-
-
 FIRST = Comparison("==", SUM - 2)
 LAST = Comparison(">=", SUM - SIZE + 1)
 
@@ -63,10 +38,10 @@ def test_peeled_loops_run_the_same_instances_in_the_same_order(
     condition: Comparison, size: int
 ) -> None:
     nest = guarded(condition, SIZE)
-    values = {2: Index(size)}
+    values = {2: size}
     peeled = peel_loops(nest)
     assert peeled != nest
-    assert list(instances(peeled, values)) == list(instances(nest, values))
+    assert list(run(peeled, values)) == list(run(nest, values))
 
 
 def test_no_guard_is_left_where_the_trip_count_is_known() -> None:
