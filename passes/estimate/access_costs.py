@@ -113,6 +113,9 @@ def _rows_in_lanes(
     kept = [loop for loop in around.loops if loop is not vector and loop.unroll != 0]
     if vector is None or vector.vector is None or len(vector.schedule) > 1 or not kept:
         return None
+    is_inside = place_of(vector, around.loops) > place_of(kept[-1], around.loops)
+    if is_inside and around.trips[place_of(vector, around.loops)] > vector.vector:
+        return None  # Other rows follow before the next step.
     down, along = (statement.direction(around.loops, loop) for loop in (vector, kept[-1]))
     if down is None or along is None:
         return None

@@ -153,3 +153,14 @@ def test_rows_a_power_of_two_apart_evict_each_other(kind: str, target: Target) -
 
     assert cycles(1024, 200) > 8 * cycles(1024 + 16, 200)
     assert cycles(1024, 8) == cycles(1024 + 16, 8)
+
+
+def test_rows_in_lanes_stay_in_registers_only_where_a_vector_goes_on_alone() -> None:
+    """Where other rows follow before its next step, each lane is gathered and scattered."""
+    text = SWEEP.replace("FROM", "%i, %j - 1")
+    strips = "strip-mine{loops=i size=8},interchange{loops=t,j,i},vectorize{loops=i width=8}"
+    together = "interchange{loops=t,j,i},vectorize{loops=i width=8}"
+    alone, among_others = (
+        accesses(text, {"n": 512, "m": 513}, steps, WIDE) for steps in (strips, together)
+    )
+    assert among_others > 2 * alone
