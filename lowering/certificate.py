@@ -58,6 +58,8 @@ def certificate(schedule: Schedule) -> dict[str, object]:
     program = schedule.program
     lines = str(program.func).splitlines()
     try:
+        if schedule.scop.base is not None:
+            raise NotKnownError("it is of a program with other statements")
         if program.opaque_statements:
             raise NotKnownError("parts of the program are not affine")
         if any(isinstance(op, LoadOp) for op in program.func.walk()):

@@ -2,13 +2,15 @@
 
 Independent of how the nest came about: neither the legality of transformations nor the schedule
 tree is asked. What the nest runs is read back from it as isl relations, and compared with the
-instances and dependences of the program as it was written.
+instances and dependences of the program as it was written; or of one with other instances that a
+step has made of it (`Scop.base`), which is compared with the program by its dataflow.
 """
 
 from __future__ import annotations
 
 import islpy as isl
 
+from ...passes.polyhedral.equivalence.equivalence import compare
 from ...passes.polyhedral.isl_context import TooComplexError, bounded
 from ...passes.schedules.schedule import Schedule, dependences_of
 from ...support.stage_times import stage
@@ -49,9 +51,12 @@ class Validator:
     def __call__(self, generated: Generated) -> None:
         """Validates the nest, which must be the program for all sizes that it is for."""
         with stage("validate"):
-            dependences = dependences_of(self.schedule.program)
-            kept = KeptDependences(dependences, reassociate=self.schedule.reassociate)
+            base = self.schedule.scop.base or self.schedule.program
+            kept = KeptDependences(dependences_of(base), reassociate=self.schedule.reassociate)
             self.verdict = validate(kept, generated)
+            if self.verdict.is_proved and base is not self.schedule.program:
+                found = compare(self.schedule.program, base, replaces=True)
+                self.verdict = Verdict(reason=found.reason)
         if self.verdict.violation is not None:
             raise ValidationError.at(
                 self.schedule.program.func,

@@ -17,6 +17,7 @@ from ..polyhedral.scop import Scop
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule, Steps
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
+from .double_buffering import double_buffered
 from .guard_splitting import split_at_guards, with_guards
 from .input_reuse import fuse_for_input_reuse
 from .jammed_loops import jammed_loops
@@ -177,7 +178,14 @@ def answered_candidates(
 
 
 def orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
-    """Orders of the whole program, without marks: the first its own."""
+    """Orders of the whole program, without marks, the first its own; then with double buffers."""
+    yield from _orders(original, context)
+    doubled = double_buffered(original)
+    if doubled is not None:
+        yield from _orders(doubled, context)
+
+
+def _orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
     begin_affine_schedules(original, FUSIONS)
     yield original
     for fusion in FUSIONS:
@@ -186,7 +194,8 @@ def orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]
         except TransformationError:
             break
         # Who replays it may wait as long as usual.
-        yield replace(order, transformations=(AffineSchedule(fusion=fusion),))
+        steps = (*original.transformations, AffineSchedule(fusion=fusion))
+        yield replace(order, transformations=steps)
     cut = cut_at_rounding(original, context)
     if cut is not None:
         yield cut

@@ -150,8 +150,9 @@ class Scop:
     `func` is the normalised function (only affine loads and stores; no iter_args, no results of
     affine.if) that statement bodies point into. `context` constrains the parameters (sizes are not
     negative). `tree` is the original execution order. `returns` are rank-0 local arrays whose
-    final values the function returns, in order. `memory` is where analyses keep what they found, by
-    name; it lives as long as the Scop.
+    final values the function returns, in order. `base` is a program of other instances, proved
+    equal to the user's, of which this is an edited version; None where that is the user's own.
+    `memory` is where analyses keep what they found, by name; it lives as long as the Scop.
     """
 
     name: str
@@ -162,6 +163,7 @@ class Scop:
     statements: tuple[Statement, ...]
     tree: Tree
     returns: tuple[Array, ...] = ()
+    base: Scop | None = None
     memory: dict[str, object] = field(default_factory=dict[str, object], init=False, repr=False)
 
     def statement(self, name: str) -> Statement:

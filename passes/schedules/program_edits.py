@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 
 import islpy as isl
 from xdsl.ir import Operation
@@ -23,6 +24,11 @@ def free_name(base: str, taken: set[str]) -> str:
     """`base`, or `base2`, `base3` ... when that is taken."""
     candidates = (base if number == 1 else f"{base}{number}" for number in range(1, len(taken) + 2))
     return next(name for name in candidates if name not in taken)
+
+
+def copy_name(name: str, taken: set[str]) -> str:
+    """`S0` -> `S0_2`, or `S0_3`, `S0_4` ... when taken."""
+    return next(copy for n in count(2) if (copy := f"{name}_{n}") not in taken)
 
 
 def symbols(scop: Scop) -> dict[str, int]:

@@ -57,7 +57,7 @@ class AffineSchedule(Transformation):
     def rewrite(self, schedule: Schedule) -> Tree:
         if self.loops:
             raise MalformedTransformation("it takes no loops: it schedules the whole program")
-        if schedule.transformations:
+        if schedule.tree is not schedule.scop.tree:
             raise MalformedTransformation("it must come first: it replaces the whole order")
         for value, known in ((self.fusion, FUSIONS), (self.algorithm, ALGORITHMS)):
             if value not in known:

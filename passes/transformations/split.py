@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import ClassVar
 
 import islpy as isl
@@ -15,6 +14,7 @@ from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, restrict, seq
 from ..polyhedral.scop import Scop, Statement
 from ..schedules.affine_sums import AffineSums
 from ..schedules.errors import MalformedTransformation
+from ..schedules.program_edits import copy_name
 from ..schedules.schedule import Schedule, Transformation, option, remember_dependences
 
 
@@ -65,7 +65,7 @@ class Split(Transformation):
         taken = {statement.name for statement in schedule.scop.statements}
         names: dict[str, str] = {}
         for name in above:
-            names[name] = _copy_name(name, taken) if name in below else name
+            names[name] = copy_name(name, taken) if name in below else name
             taken.add(names[name])
         first, second = restrict(loop, below), restrict(loop, above)
         assert first is not None and second is not None
@@ -105,11 +105,6 @@ def _without_quotients(points: isl.Set) -> isl.Set:
     """The same points without divisions, as those of tile loops, where they need none."""
     simpler = points.remove_divs().coalesce()
     return simpler if simpler.is_equal(points) else points
-
-
-def _copy_name(name: str, taken: set[str]) -> str:
-    """`S0` -> `S0_2`, or `S0_3`, `S0_4` ... when taken."""
-    return next(copy for n in count(2) if (copy := f"{name}_{n}") not in taken)
 
 
 def _restricted(statement: Statement, domain: isl.Set) -> Statement:

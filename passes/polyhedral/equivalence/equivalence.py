@@ -74,23 +74,25 @@ def compare(
     fast_math: bool = False,
     operations: int = OPERATIONS,
     seconds: float = SECONDS,
+    replaces: bool = False,
 ) -> Comparison:
     """Whether two programs leave the same values, for all sizes with which neither is undefined.
 
     Scalar results count, and all elements of array arguments. With `assumed`, only those of its
     sizes count (see `assumption`). Programs must have the same parameters (`with_parameters_of`).
     Operations that are exact in any order may be in any; with `fast_math`, also sums and products
-    of floating-point numbers.
+    of floating-point numbers. With `replaces`, sizes do not count with which only the first program
+    leaves an array: the second one may stand for it.
     """
     if first.opaque_statements or second.opaque_statements:
         return Comparison("parts of a program are not affine")
     rules = Reassociation(fast_math)
     limit = _TimeLimit(seconds)
     if not fast_math:
-        found = _prove(first, second, assumed, None, operations, limit)
+        found = _prove(first, second, assumed, None, operations, limit, replaces)
         if found.is_proved or not any(_reassociates(scop, rules) for scop in (first, second)):
             return found
-    return _prove(first, second, assumed, rules, operations, limit)
+    return _prove(first, second, assumed, rules, operations, limit, replaces)
 
 
 class _TimeLimit:
@@ -121,13 +123,14 @@ def _prove(
     rules: Reassociation | None,
     operations: int,
     limit: _TimeLimit,
+    replaces: bool,
 ) -> Comparison:
     try:
         with bounded(operations):
             context = first.context.intersect(second.context)
             if assumed is not None:
                 context = context.intersect(assumed)
-            _check_bounds(first, second, context)
+            _check_bounds(first, second, context, replaces)
             outputs = list(_outputs(first, second))
             Proof(
                 LastWriters(first, [(one, elements) for one, _, elements in outputs]),
@@ -166,13 +169,17 @@ def _outputs(first: Scop, second: Scop) -> Iterator[tuple[Array, Array, isl.Set]
         yield array, other, point.align_params(first.context.get_space())
 
 
-def _check_bounds(first: Scop, second: Scop, context: isl.Set) -> None:
-    """Both leave their arrays for the same sizes: neither is defined where the other is not."""
+def _check_bounds(first: Scop, second: Scop, context: isl.Set, replaces: bool) -> None:
+    """Both leave their arrays for the same sizes: neither is defined where the other is not.
+
+    Or the second one is where the first one is.
+    """
     try:
         sizes = [sizes_outside(scop, {}) for scop in (first, second)]
     except SourceError as error:
         raise UndecidedError(error.message) from None
-    for scop, one, other in zip((second, first), sizes[::-1], sizes, strict=True):
+    pairs = list(zip((second, first), sizes[::-1], sizes, strict=True))
+    for scop, one, other in pairs[:1] if replaces else pairs:
         more = one.intersect(context).subtract(other)
         if not more.is_empty():
             raise OutsideError(f"'@{scop.name}' accesses arrays where the other does not", more)
