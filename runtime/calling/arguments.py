@@ -206,13 +206,19 @@ class ArrayArgument:
 class ComplexArrayArgument(ArrayArgument):
     """A memref of the parts of complex numbers, its last dimension.
 
-    It takes arrays of complex numbers, and of parts.
+    It takes arrays of complex numbers and, where it `takes_parts`, those of parts.
     """
+
+    takes_parts: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._numbers = ArrayArgument(
-            self.place, COMPLEX_ELEMENTS[self.element.name], self.shape[:-1], self.reads, self.writes
+            self.place,
+            COMPLEX_ELEMENTS[self.element.name],
+            self.shape[:-1],
+            self.reads,
+            self.writes,
         )
 
     def __str__(self) -> str:
@@ -220,19 +226,23 @@ class ComplexArrayArgument(ArrayArgument):
 
     def bind(self, value: Any, key: Key) -> int:
         """The address of the first part; the shape of the array of parts goes to `key`."""
-        shape = getattr(value, "shape", ())
-        if len(shape) == len(self.shape) and shape[-1] == 2 and not _is_complex(value):
+        shape: tuple[int, ...] = getattr(value, "shape", ())
+        is_of_parts = len(shape) == len(self.shape) and shape[-1:] == (2,)
+        if is_of_parts and self.takes_parts and not _is_complex(value):
             return super().bind(value, key)
         numbers: Key = []
         address = self._numbers.bind(value, numbers)
         (extents,) = numbers
         assert isinstance(extents, tuple)
+        if len(extents) != len(self.shape) - 1:
+            self._numbers.check_shape(extents)
         key.append((*extents, 2))
         return address
 
     def check_shape(self, shape: tuple[int, ...]) -> None:
-        """Compares the static extents; raises ArgumentTypeError, ArgumentValueError."""
-        self._numbers.check_shape(shape[:-1])
+        """Compares the shape of an array of numbers, or of parts; raises as that of others."""
+        is_of_parts = len(shape) == len(self.shape)
+        self._numbers.check_shape(shape[:-1] if is_of_parts else shape)
 
 
 def _is_complex(value: Any) -> bool:

@@ -9,7 +9,7 @@ Quotients are those of Smith's algorithm, as in NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
 from xdsl.dialects import arith, math
@@ -81,9 +81,9 @@ class Emission:
         """One of two numbers."""
         return self.put(SelectOp(truth, one, other))
 
-    def logic(self, make: type[Operation], one: SSAValue, other: SSAValue) -> SSAValue:
+    def logic(self, make: type[Operation], tests: Iterable[SSAValue]) -> SSAValue:
         """An operation on truth values."""
-        return self.put(make.create(operands=[one, other], result_types=[i1]))
+        return self.put(make.create(operands=list(tests), result_types=[i1]))
 
 
 def _sum(emit: Emission, one: Pair, other: Pair) -> Pair:
@@ -147,7 +147,7 @@ def _absolute(emit: Emission, value: Pair) -> SSAValue:
         size = _scaled_absolute(emit, value)
     infinite = emit.constant(float("inf"))
     tests = [emit.test("oeq", emit.function(math.AbsFOp, part), infinite) for part in value]
-    return emit.choose(emit.logic(arith.OrIOp, *tests), infinite, size)
+    return emit.choose(emit.logic(arith.OrIOp, tests), infinite, size)
 
 
 def _squares(emit: Emission, a: SSAValue, b: SSAValue) -> SSAValue:
@@ -157,7 +157,7 @@ def _squares(emit: Emission, a: SSAValue, b: SSAValue) -> SSAValue:
 def _scaled_absolute(emit: Emission, value: Pair) -> SSAValue:
     """Scaled by a power of two where a square would overflow, or both be too small."""
     sizes = [emit.function(math.AbsFOp, part) for part in value]
-    largest = emit.put(arith.MaximumfOp(*sizes))
+    largest = emit.function(arith.MaximumfOp, *sizes)
     is_large = emit.test("ogt", largest, emit.constant(_LARGE))
     is_small = emit.test("olt", largest, emit.constant(_SMALL))
     one, down, up = (emit.constant(number) for number in (1.0, _DOWN, _UP))
@@ -173,12 +173,12 @@ def _angle(emit: Emission, value: Pair) -> SSAValue:
 
 def _equal(emit: Emission, one: Pair, other: Pair) -> SSAValue:
     tests = (emit.test("oeq", a, b) for a, b in zip(one, other, strict=True))
-    return emit.logic(arith.AndIOp, *tests)
+    return emit.logic(arith.AndIOp, tests)
 
 
 def _unequal(emit: Emission, one: Pair, other: Pair) -> SSAValue:
     tests = (emit.test("une", a, b) for a, b in zip(one, other, strict=True))
-    return emit.logic(arith.OrIOp, *tests)
+    return emit.logic(arith.OrIOp, tests)
 
 
 PAIRS: Mapping[str, Callable[..., Pair]] = {
@@ -197,12 +197,21 @@ PAIRS: Mapping[str, Callable[..., Pair]] = {
 }
 """Operations that give a complex number, as functions of an Emission and the parts of operands."""
 
+
+def _real(_: Emission, value: Pair) -> SSAValue:
+    return value[0]
+
+
+def _imaginary(_: Emission, value: Pair) -> SSAValue:
+    return value[1]
+
+
 NUMBERS: Mapping[str, Callable[..., SSAValue]] = {
     "complex.abs": _absolute,
     "complex.angle": _angle,
     "complex.eq": _equal,
-    "complex.im": lambda _, value: value[1],
+    "complex.im": _imaginary,
     "complex.neq": _unequal,
-    "complex.re": lambda _, value: value[0],
+    "complex.re": _real,
 }
 """Operations that give a real number or a truth value."""
