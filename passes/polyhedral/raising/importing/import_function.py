@@ -26,7 +26,7 @@ from .copies import expand_copy
 from .globals import globals_of, localise_globals
 from .index_operations import replace_index_operations
 from .layouts import drop_layouts, rank_arguments
-from .library_calls import is_pure, library_function, replace_library_calls
+from .library_calls import is_external, is_pure, library_function, replace_library_calls
 from .parallel_loops import expand_forall, expand_parallel
 from .regions import expand_integer_loop, expand_switch, inline_region
 from .resolve_views import resolve_views
@@ -125,7 +125,11 @@ def _is_foreign_operation(operation: Operation, module: ModuleOp | None) -> bool
 
 
 def _is_library_call(call: func.CallOp, module: ModuleOp | None) -> bool:
-    return library_function(call, module) is not None or is_pure(call, module)
+    return (
+        library_function(call, module) is not None
+        or is_pure(call, module)
+        or is_external(call, module)
+    )
 
 
 def import_function(function: func.FuncOp, module: ModuleOp | None) -> None:
