@@ -111,8 +111,7 @@ def check_external_functions(module: ModuleOp) -> None:
 
 def external_functions(module: ModuleOp) -> Mapping[str, int]:
     """The addresses of the functions that a module calls."""
-    kinds = ExternalOp | ExternalCallOp
-    calls = (each for each in module.walk() if isinstance(each, kinds))
+    calls = (each for each in module.walk() if isinstance(each, ExternalOp | ExternalCallOp))
     names = dict.fromkeys(call.callee.data for call in calls)
     return {name: address for name in names if (address := _address(name)) is not None}
 

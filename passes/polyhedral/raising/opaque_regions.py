@@ -7,10 +7,10 @@
       affine.store %1, %A[%k]                func.func private @f_opaque0(...) {loopwright.opaque}
     }
 
-Subscripts that depend on data, loops with such bounds, `scf.while`, calls of functions that are only
-declared, and branches around these. A
-region is a run of operations in one block, the smallest with all uses of its values. Each call is
-one statement, of which only the arrays it may access are known.
+Subscripts that depend on data, loops with such bounds, `scf.while`, calls of functions that are
+only declared, and branches around these. A region is a run of operations in one block, the smallest
+with all uses of its values. Each call is one statement, of which only the arrays it may access are
+known.
 """
 
 from __future__ import annotations

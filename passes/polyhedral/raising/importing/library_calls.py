@@ -3,8 +3,8 @@
 %1 = func.call @expf(%0) : (f32) -> f32   ->   %1 = math.exp %0 : f32
 %1 = func.call @j0(%0) : (f64) -> f64     ->   %1 = math.external "j0"(%0) : (f64) -> f64
 
-A function is pure where its declaration says so: `attributes {llvm.readnone}`. Others may read and write
-what they are handed, and keep their order:
+A function is pure where its declaration says so: `attributes {llvm.readnone}`. Others may read and
+write what they are handed, and keep their order:
 
 call @show(%A) : (memref<?xf64>) -> ()
 ->  memref.external "show"(%A) : (memref<?xf64>) -> () as (memref<?xf64>) -> () order %order

@@ -214,20 +214,34 @@ def test_round_trip_and_c(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         np.testing.assert_array_equal(one, other)
 
 
+PART = """
+%v = memref.subview %A[1] [2] [1] : memref<4xf64> to memref<2xf64, strided<[1], offset: 1>>
+func.call @part(%v) : (memref<2xf64, strided<[1], offset: 1>>) -> ()
+"""
+
+UNRANKED = """
+%u = memref.cast %A : memref<4xf64> to memref<*xf64>
+func.call @unranked(%u) : (memref<*xf64>) -> ()
+"""
+
+
 @pytest.mark.parametrize(
     ("declared", "call", "message"),
     [
         ("@pair() -> (f64, f64)", "%0, %1 = func.call @pair() : () -> (f64, f64)", "more than one"),
-        ("@unranked(memref<*xf64>)", "%u = memref.cast %A : memref<4xf64> to memref<*xf64>\n"
-         "func.call @unranked(%u) : (memref<*xf64>) -> ()", "takes a value of type memref<*xf64>"),
-        ("@part(memref<2xf64, strided<[1], offset: 1>>)",
-         "%v = memref.subview %A[1] [2] [1] : memref<4xf64> to memref<2xf64, strided<[1], offset: 1>>"
-         "\nfunc.call @part(%v) : (memref<2xf64, strided<[1], offset: 1>>) -> ()",
-         "a part of a memref is passed on"),
-        ("@absent(memref<4xf64>)", "func.call @absent(%A) : (memref<4xf64>) -> ()",
-         "'@absent' is neither of the C mathematics library nor registered"),
+        ("@unranked(memref<*xf64>)", UNRANKED, "takes a value of type memref<*xf64>"),
+        (
+            "@part(memref<2xf64, strided<[1], offset: 1>>)",
+            PART,
+            "a part of a memref is passed on",
+        ),
+        (
+            "@absent(memref<4xf64>)",
+            "func.call @absent(%A) : (memref<4xf64>) -> ()",
+            "'@absent' is neither of the C mathematics library nor registered",
+        ),
     ],
-)  # fmt: skip
+)
 def test_refusals(declared: str, call: str, message: str) -> None:
     text = f"""
     func.func private {declared}
@@ -266,4 +280,4 @@ def test_functions_that_are_inlined_keep_the_order() -> None:
         with pytest.raises(TransformationError):
             program["f"].schedule(step)
     program["f"].compile("default")(3)
-    assert [0, 9, 1, 9, 2, 9] == LOG
+    assert LOG == [0, 9, 1, 9, 2, 9]
