@@ -85,7 +85,9 @@ class Reductions:
                 self._compute(node, name)
             elif isinstance(node, ast.Call) and self.kernel(node) is not None:
                 self.inline(node, whole)
-            elif isinstance(node, ast.Subscript | ast.Attribute):
+            elif isinstance(node, ast.Subscript) or (
+                isinstance(node, ast.Attribute) and node.attr not in PARTS
+            ):
                 self._hold(node.value)
 
     def _hold(self, node: ast.expr) -> None:

@@ -58,7 +58,7 @@ def mixed(A: c64["n"], x: f64["n"], B: c128["n"], P: f64["n"]):
     scratch = np.zeros(len(A), dtype=complex)
     scratch[:] = A * x + 3
     B[:] = scratch.conj() * 2 - x / scratch
-    P[:] = B.real * np.abs(scratch) + scratch.imag - np.real(x) + x.imag
+    P[:] = (B + A).real.imag + B.real * np.abs(scratch) + scratch.imag - np.real(x) + x.imag
 
 
 def numbers(kind: Any, *shape: int) -> np.ndarray:
