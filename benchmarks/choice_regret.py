@@ -17,7 +17,7 @@ import argparse
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import log
+from math import inf, log
 from pathlib import Path
 
 import numpy as np
@@ -118,7 +118,7 @@ def described(line: Line) -> Program:
         estimates = np.log([max(1e-9, estimate(each, context)) for each in schedules])
         parts = rows_of(schedules, context)
     proposed = sum(number <= line["proposed"] for number in ran)
-    chosen = 1 + int(estimates[1:proposed].argmin())
+    chosen = int(np.where(np.arange(proposed) > 0, estimates[:proposed], inf).argmin())
     if estimates[chosen] >= log(GAIN) + estimates[0]:
         chosen = 0
     gains = unanimous_gains(find_model(DEFAULT_MODEL), context, [schedules[chosen], *schedules])

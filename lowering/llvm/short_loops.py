@@ -91,6 +91,10 @@ def _without_vectors(function: Operation, *, reassociates: bool) -> Iterator[SSA
         # Where the inner loop adds up one after the other, a gather that all its iterations share
         # is no reason against vectors along the loop around.
         is_serial = not reassociates and _is_serial(loop, accesses)
+        if reassociates:
+            # What is added up in a register is accessed once, around the inner loop.
+            accesses = [each for each in accesses if not _is_sum(loop, each, accesses)]
+            inner = [_moved(access, *_indices(loop)[0]) for _, access in accesses]
         begun = [access for _, access in accesses]
         for inside, other in pairwise([loop, *enclosing]):
             # The outermost of these may be another loop, none inside of it.
@@ -182,7 +186,11 @@ def _may_be_unrolled(loop: affine.ForOp) -> bool:
     return trip_count(loop) is not None or most_iterations(loop) <= FEW
 
 
-def _accesses(loop: affine.ForOp) -> list[tuple[affine.LoadOp | affine.StoreOp, list[Linear]]]:
+_Access = tuple[affine.LoadOp | affine.StoreOp, list[Linear]]
+"""A load or a store, and its subscripts."""
+
+
+def _accesses(loop: affine.ForOp) -> list[_Access]:
     """Loads and stores, with their subscripts."""
     return [
         (op, linear_results(op.map.data, op.indices))
@@ -191,9 +199,16 @@ def _accesses(loop: affine.ForOp) -> list[tuple[affine.LoadOp | affine.StoreOp, 
     ]
 
 
-def _is_serial(
-    loop: affine.ForOp, accesses: Sequence[tuple[affine.LoadOp | affine.StoreOp, list[Linear]]]
-) -> bool:
+def _is_sum(loop: affine.ForOp, one: _Access, accesses: Sequence[_Access]) -> bool:
+    """Whether an access stays at an element that the loop loads and stores."""
+    op, place = one
+    kinds = {
+        type(other) for other, access in accesses if other.memref is op.memref and access == place
+    }
+    return len(kinds) == 2 and not _moved(place, *_indices(loop)[0])
+
+
+def _is_serial(loop: affine.ForOp, accesses: Sequence[_Access]) -> bool:
     """Whether all that a loop does is to add up floats, or the like, one after the other."""
     loads = [(op.memref, access) for op, access in accesses if isinstance(op, affine.LoadOp)]
     last = loop.body.block.last_op

@@ -19,10 +19,11 @@ from ..schedules.schedule import Schedule, Steps
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
 from .guard_splitting import split_at_guards, with_guards
 from .input_reuse import fuse_for_input_reuse
+from .jammed_loops import jammed_loops
 from .rounded_subscripts import cut_at_rounding
 from .strategies import COMPETING, FALLBACKS, FOR_OPAQUE, STRATEGIES, Strategy
 
-PROFITABLE = 20_000
+PROFITABLE = 2_000
 """A program with fewer statement instances stays as it was written."""
 
 GAIN = 0.9
@@ -67,6 +68,16 @@ def default_schedule(
 def choose(
     original: Schedule, context: SchedulingContext, candidates: Iterable[Schedule]
 ) -> Schedule:
+    """The candidate with the best estimate, or the original where none is clearly better; jammed.
+
+    Loops are unrolled and jammed last, where that is clearly better (`jammed_loops`).
+    """
+    return improved(choose_candidate(original, context, candidates), context)
+
+
+def choose_candidate(
+    original: Schedule, context: SchedulingContext, candidates: Iterable[Schedule]
+) -> Schedule:
     """The candidate with the best estimate, or the original where none is clearly better.
 
     Then, it is the best one that runs in the original order and is not estimated to be slower.
@@ -86,6 +97,14 @@ def choose(
             if is_best_kept and functions_text(candidate.tree) == order:
                 kept, least_kept = candidate, seconds
     return kept if best is original else best
+
+
+def improved(schedule: Schedule, context: SchedulingContext) -> Schedule:
+    """The schedule with loops jammed, unless the program does little or isl takes long."""
+    with suppress(TooComplexError), bounded(seconds=MOST_SECONDS):
+        if is_profitable(schedule, context):
+            return jammed_loops(schedule, context)
+    return schedule
 
 
 def is_profitable(original: Schedule, context: SchedulingContext) -> bool:

@@ -430,6 +430,8 @@ def _columns(
         direction = None if loop.unroll is None else statement.direction(around.loops, loop)
         if direction is not None and abs(statement.stride(access, direction, statistics)) == 1:
             together = min(loop.unroll or count, count)
-            if together > columns:
-                columns, alone = together, count % together / count
+            # Where the trip counts differ, a loop leaves over anything below its unroll factor.
+            rest = count % together if float(count).is_integer() else ((loop.unroll or 1) - 1) / 2
+            if together > columns and rest < count:
+                columns, alone = together, rest / count
     return columns, alone

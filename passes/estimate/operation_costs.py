@@ -34,6 +34,17 @@ _CLASSES: dict[type[Operation], str] = {
 EXTERNAL_CYCLES = 60.0
 """Of a function that the program declares, whatever it does."""
 
+UNPIPELINED = ("divisions", "square_roots")
+"""Classes whose figures hold for whole vectors of doubles; narrower ones take less."""
+
+DIVIDED_BITS = 256
+"""What the dividers of processors take at a time; wider vectors take twice as long."""
+
+DOUBLE_BITS = 64
+
+SINGLE_SHARE = 0.6
+"""A division of single precision takes this part of one of double precision (LLVM: Zen 3 to 5)."""
+
 NEEDS_NO_NAN = ("maxnumf", "minnumf")
 """What LLVM accumulates in one order, because it leaves out NaN, although any would do."""
 
@@ -80,13 +91,31 @@ def throughput(
         changing = varying[operation.results[0]]
         shared, own_lanes = repeats(changing)
         kind = effective_type(operation, varying, reassociate=reassociate)
+        if reassociate and kind is arith.DivfOp:
+            again, divided = repeats(varying[operation.operands[1]])
+            if again > shared:
+                # LLVM divides once, outside of the loops with the same divisor, and multiplies.
+                share = _width_share(operation, divided, target)
+                total += target.cycles["divisions"] * share / again
+                kind = arith.MulfOp
         calls = _calls(operation, target, own_lanes, reassociate=reassociate)
-        cycles = calls or target.cycles[operation_class(kind, operation)]
+        name = operation_class(kind, operation)
+        cycles = calls or target.cycles[name]
         if not calls and own_lanes > 1:
             registers = _registers(operation, narrowed, own_lanes, target, scalar_bits)
             cycles *= max(1.0, registers * OVERLAP) if takes_turns else registers
+        if name in UNPIPELINED:
+            cycles *= _width_share(operation, own_lanes, target)
         total += cycles * (paired_share(operation) if pairs else 1.0) / shared
     return total
+
+
+def _width_share(operation: Operation, lanes: float, target: Target) -> float:
+    """What a division of this width takes of the cycles of one of whole vectors of doubles."""
+    kind = operation.results[0].type
+    bits = kind.bitwidth if isinstance(kind, FixedBitwidthType) else DOUBLE_BITS
+    halves = 0.5 if lanes * bits <= DIVIDED_BITS < target.vector_bits else 1.0
+    return halves * (SINGLE_SHARE if bits < DOUBLE_BITS else 1.0)
 
 
 def _fused_products(statement: Statement) -> set[Operation]:

@@ -255,7 +255,7 @@ class StatementStatistics:
         """Takes a loop's share from the spans; the result is the number of its iterations."""
         if (found := self._modulus(loop)) is not None:
             position, modulus = found
-            trips = min(spans[position], modulus)
+            trips = min(spans[position], float(modulus))
             spans[position] /= max(1.0, trips)
             return max(1.0, trips)
         slopes = self.slopes(loop)

@@ -199,9 +199,12 @@ class VectorLoops:
     def _has_constant_length(self, name: str, loops: tuple[Loop, ...]) -> bool:
         """Whether the last of the loops around a statement always has as many iterations.
 
-        Guards at borders, as of padding, may take a few away.
+        Guards at borders, as of padding, may take a few away; but bounds of skewed loops are no
+        constants then.
         """
-        return self._lengths(name, loops) <= LENGTHS_AT_BORDERS
+        statement = self._program.statement(name)
+        is_skewed = any(sum(map(bool, statement.slopes(loop))) > 1 for loop in loops)
+        return self._lengths(name, loops) <= (1 if is_skewed else LENGTHS_AT_BORDERS)
 
     def _lengths(self, name: str, loops: tuple[Loop, ...]) -> int:
         """How many trip counts the last of the loops around a statement has."""

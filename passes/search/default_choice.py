@@ -10,10 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...support.garbage_collection import garbage_collected_seldom
-from ..default.default_schedule import NestAnswer, answered_candidates, choose, other_answers
+from ..default.default_schedule import (
+    NestAnswer,
+    answered_candidates,
+    choose_candidate,
+    improved,
+    other_answers,
+)
+from ..estimate.estimate import estimate
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
 from ..schedules.errors import TransformationError
@@ -30,6 +37,10 @@ MARGIN = 3.0
 Chosen on random programs that the model has not learned from (`benchmarks/default_margin.py`): with
 less of a promise, it may be slower.
 """
+
+DISBELIEF = 4.0
+"""A model that expects the analytical choice to take so many times as long as the estimate says has
+not learned from code like it: on the suite `field`, all that it would take instead was slower."""
 
 WORK = 200
 """Steps that may be applied for candidates beyond the scheduler's own: about 0.2 seconds, mostly.
@@ -82,7 +93,11 @@ def propose(original: Schedule, context: SchedulingContext) -> Proposals:
             yield schedule
 
     with garbage_collected_seldom(), ISL_LOCK:
-        return Proposals(original, context, choose(original, context, noted()), found)
+        chosen = choose_candidate(original, context, noted())
+        analytical = improved(chosen, context)
+        if analytical is not chosen:
+            found[analytical] = found.get(chosen, ())
+        return Proposals(original, context, analytical, found)
 
 
 def rate(
@@ -104,6 +119,16 @@ def rate(
             return _rate(proposals, model, is_covered, work)
     except TooComplexError:
         return []
+
+
+def disbelief(proposals: Proposals, model: CostModel) -> float:
+    """How many times as long as the estimate says a model expects the analytical choice to take."""
+    context, analytical = proposals.context, proposals.analytical
+    with ISL_LOCK:
+        as_written = estimate(proposals.original, replace(context, threads=1, nests={}))
+        expected = as_written / estimate(analytical, context)
+    (predicted,) = model.predict(context, [analytical])
+    return expected / predicted
 
 
 def decide(proposals: Proposals, rated: Iterable[Rated]) -> Schedule:

@@ -23,7 +23,15 @@ from ...passes.machine.target import Target
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
-from ...passes.search.default_choice import Proposals, Rated, decide, propose, rate
+from ...passes.search.default_choice import (
+    DISBELIEF,
+    Proposals,
+    Rated,
+    decide,
+    disbelief,
+    propose,
+    rate,
+)
 from ...passes.search.protocols import CostModel
 from ...passes.syntax.formats import apply_text
 from ..jit.cache import default_cache
@@ -88,6 +96,13 @@ def decided(
             note = reason if original.target == Target.host() else None
             return Decision(analytical, proposals, reason=reason, note=note)
         model = deciding.load()
+        doubt = disbelief(proposals, model)
+        if doubt > DISBELIEF:
+            reason = (
+                f"the model {deciding.name} expects it to take {doubt:.1f} times as long as the "
+                "estimate says: it has not learned from code like it"
+            )
+            return Decision(analytical, proposals, reason=reason)
         rated = rate(proposals, model, lambda schedule: not rare_steps(schedule))
     except Unsupported as error:
         reason = f"the model {deciding.name} cannot rate the program: {error}"

@@ -148,6 +148,41 @@ def test_sums_along_the_short_loop() -> None:
     assert HINT in kernel.llvm_ir
 
 
+PRODUCTS = """
+func.func @products(%A: memref<40x40x32xTYPE>, %x: memref<40x32xTYPE>, %y: memref<40x40xTYPE>) {
+  %zero = arith.constant 0.0 : TYPE
+  affine.for %b = 0 to 40 {
+    affine.for %i = 0 to 40 {
+      affine.store %zero, %y[%b, %i] : memref<40x40xTYPE>
+      affine.for %j = 0 to 32 {
+        %s = affine.load %y[%b, %i] : memref<40x40xTYPE>
+        %0 = affine.load %A[%b, %i, %j] : memref<40x40x32xTYPE>
+        %1 = affine.load %x[%b, %j] : memref<40x32xTYPE>
+        %2 = arith.mulf %0, %1 : TYPE
+        %3 = arith.addf %s, %2 : TYPE
+        affine.store %3, %y[%b, %i] : memref<40x40xTYPE>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("kind", "element"), [("f32", np.float32), ("f64", np.float64)])
+def test_terms_of_a_short_sum_are_not_gathered(kind: str, element: type) -> None:
+    """That sums of neighbouring rows are neighbours is no reason for vectors along the rows."""
+    (function,) = load(PRODUCTS.replace("TYPE", kind)).values()
+    kernel = function.compile(threads=1, schedule="", fast_math=True)
+    rng = np.random.default_rng(0)
+    a, x = rng.random((40, 40, 32)).astype(element), rng.random((40, 32)).astype(element)
+    y = np.zeros((40, 40), element)
+    kernel(a, x, y)
+    np.testing.assert_allclose(y, np.einsum("bij,bj->bi", a, x), rtol=1e-5)
+    assert "gather" not in kernel.assembly
+    assert re.search("[yz]mm", kernel.assembly), "there are vectors of terms"
+
+
 TILED = """
 func.func @tiled(%A: memref<640xf64>, %B: memref<640xf64>) {{
   affine.for %t = 0 to 2 {{

@@ -98,6 +98,7 @@ def test_a_loop_over_remainders_and_the_quotients_in_others() -> None:
     assert [loop.name for loop in loops] == ["k", "kt", "y"]
     assert [statement.direction(loops, loop) for loop in loops] == [(0, 1), (0, 2), (1, -2)]
     assert statement.trips(loops)[0] == 2
+    assert all(isinstance(count, float) for count in statement.trips(loops))
     reads = {access.array.name: access for access in statement.statement.reads}
     strides = [
         [

@@ -55,8 +55,8 @@ def test_integers_are_added_in_any_order() -> None:
     sizes = infer_extents(whole.scop, {"n": 1700})
     context, other = SchedulingContext(sizes, 1), SchedulingContext(sizes, 1)
     assert estimate(whole, context) < estimate(real, other) / 4
-    assert default_schedule(whole.scop, sizes, threads=1).transformations == ()
-    assert default_schedule(real.scop, sizes, threads=1).transformations
+    assert "vectorize" not in str(default_schedule(whole.scop, sizes, threads=1))
+    assert "vectorize" in str(default_schedule(real.scop, sizes, threads=1))
 
 
 def seconds(text: str, columns: int, lanes: int) -> float:

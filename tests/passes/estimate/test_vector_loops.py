@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from loopwright.passes.estimate.estimate import estimate
 from loopwright.passes.estimate.in_core import CoreCycles, InCoreTime
 from loopwright.passes.estimate.scheduled_program import ScheduledProgram, outermost_parallel_loops
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.polyhedral.isl_context import ISL_LOCK
 from loopwright.passes.polyhedral.schedule_tree import leaves
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.pipeline import parse_pipeline
@@ -244,3 +246,41 @@ def test_llvm_scatters_nothing_that_scalars_store_as_fast(kind: str) -> None:
     assert found.total / found.lanes <= 1
     (marked,) = cycles(scheduled(TURNED, kind, "unroll{loops=c},vectorize{loops=x}")).values()
     assert marked.total / marked.lanes >= (2 if kind in ("i8", "i16") else 1)
+
+
+SCATTERED = """
+func.func @f(%I: memref<9x7x8xTYPE>, %W: memref<9x25x4x4xTYPE>, %O: memref<25x16x18xTYPE>) {
+  affine.for %i = 0 to 9 {
+    affine.for %o = 0 to 25 {
+      affine.for %y = 0 to 7 {
+        affine.for %x = 0 to 8 {
+          affine.for %u = 0 to 4 {
+            affine.for %v = 0 to 4 {
+              %0 = affine.load %O[%o, 2 * %y + %u, 2 * %x + %v] : memref<25x16x18xTYPE>
+              %1 = affine.load %I[%i, %y, %x] : memref<9x7x8xTYPE>
+              %2 = affine.load %W[%i, %o, %u, %v] : memref<9x25x4x4xTYPE>
+              %3 = arith.mulf %1, %2 : TYPE
+              %4 = arith.addf %0, %3 : TYPE
+              affine.store %4, %O[%o, 2 * %y + %u, 2 * %x + %v] : memref<25x16x18xTYPE>
+            }
+          }
+        }
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+def test_skewed_loops_whose_length_varies_are_no_copies(kind: str) -> None:
+    """Affine scheduling gathers the terms of each element, in skewed loops of one or two values.
+
+    As copies, they would be vectors along the loops around.
+    """
+    (function,) = load(SCATTERED.replace("TYPE", kind)).values()
+    gathered = function.schedule("affine-schedule{fusion=minimal}", fast_math=True)
+    context = SchedulingContext({}, 1)
+    with ISL_LOCK:
+        assert estimate(gathered, context) > 2 * estimate(function.schedule(), context)

@@ -10,6 +10,7 @@ from support.searching import SIZES, Wishes, task
 from support.targets import WIDE
 
 from loopwright.passes.default.default_schedule import default_schedule
+from loopwright.passes.estimate.estimate import Roofline
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.isl_context import TooComplexError
 from loopwright.passes.schedules.schedule import Schedule
@@ -19,6 +20,7 @@ from loopwright.passes.search.default_choice import (
     Proposals,
     Rated,
     decide,
+    disbelief,
     propose,
     rate,
 )
@@ -68,6 +70,18 @@ def test_the_analytical_choice_stands_within_the_margin(
     chosen = decide(proposals, [Rated(other, gain), Rated(proposals.analytical, 1.0)])
     assert (chosen is other) == is_taken
     assert (chosen is proposals.analytical) != is_taken
+
+
+@pytest.mark.parametrize("speedup", [0.01, 1.0, 1000.0])
+def test_how_much_longer_than_the_estimate_says(speedup: float, proposals: Proposals) -> None:
+    """What a model says of the analytical choice, as a multiple of what the estimate says."""
+
+    class Certain(Wishes):
+        def predict(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> list[float]:
+            return [speedup] * len(schedules)
+
+    (estimated,) = Roofline().predict(proposals.context, [proposals.analytical])
+    assert disbelief(proposals, Certain()) == pytest.approx(estimated / speedup)
 
 
 class Divided(Wishes):

@@ -1,0 +1,94 @@
+"""Last stage of the default schedule: loops around innermost ones are unrolled and jammed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..estimate.estimate import estimate
+from ..estimate.scheduling_context import SchedulingContext
+from ..polyhedral.schedule_tree import Loop, Tree, chain, loops, nests, statements
+from ..schedules.errors import TransformationError
+from ..schedules.schedule import Schedule
+from ..transformations.parallel import Parallel
+from ..transformations.unroll_and_jam import UnrollAndJam
+
+GAIN = 0.9
+"""Copies that share loads, or wait side by side, must be estimated to take this part of the time:
+of programs that nobody tuned for, none was slower then."""
+
+FACTORS = (2, 4, 8)
+
+INNERMOST = 4
+"""Only so many of the innermost loops of a chain are looked at."""
+
+MOST_COPIES = 32
+"""How often a statement may stand in the code, as a product of unroll factors."""
+
+
+def jammed_loops(schedule: Schedule, context: SchedulingContext) -> Schedule:
+    """The schedule with loops unrolled and jammed wherever that is clearly faster.
+
+    Whatever strategy has made it: chains of dependent operations overlap, copies share what they
+    load.
+
+    for i:                              for i in steps of 4:
+      for j:                              for j:
+        y[i, j] = f(y[i, j - 1])    ->      y[i, j] = f(y[i, j - 1]); ... y[i + 3, j] = ...
+    """
+    seconds = estimate(schedule, context)
+    # Loops of other nests keep their names.
+    for names in [statements(nest) for nest in nests(schedule.tree)]:
+        nest = next(nest for nest in nests(schedule.tree) if names[0] in statements(nest))
+        best, least = schedule, seconds
+        for loop in _around_innermost(nest):
+            reached = seconds
+            for factor in FACTORS:
+                jammed = _jam(schedule, loop, factor)
+                taken = reached if jammed is None else estimate(jammed, context)
+                if jammed is None or taken >= GAIN * reached:
+                    break
+                reached = taken
+                if taken < least:
+                    best, least = jammed, taken
+        schedule, seconds = best, least
+    return schedule
+
+
+def _around_innermost(nest: Tree) -> Iterator[Loop]:
+    """Loops that are neither innermost, nor of tiles, nor marked but as parallel."""
+    inner = {id(loop.body) for loop in loops(nest)}
+    for outermost in (loop for loop in loops(nest) if id(loop) not in inner):
+        members = chain(outermost)
+        tiles = {loop.within.tile for loop in members if loop.within is not None}
+        copies = 1
+        for loop in members:
+            copies *= loop.unroll or 1
+        for loop in members[-INNERMOST:-1]:
+            is_free = loop.vector is None and loop.unroll is None and loop.within is None
+            if is_free and loop.name not in tiles and copies <= MOST_COPIES // FACTORS[0]:
+                yield loop
+
+
+def _jam(schedule: Schedule, loop: Loop, factor: int) -> Schedule | None:
+    """The schedule with a loop unrolled and jammed; what was parallel are strips of it then."""
+    name = f"{statements(loop)[0]}.{loop.name}"
+    step = UnrollAndJam((name,), factor=factor)
+    try:
+        if not loop.parallel:
+            return schedule.apply(step)
+        start = Schedule.original(
+            schedule.program, schedule.target, reassociate=schedule.reassociate
+        )
+        result = start
+        for made in schedule.transformations:
+            is_mark = isinstance(made, Parallel) and loop.name in {
+                each.rpartition(".")[2] for each in made.loops
+            }
+            if not is_mark:
+                result = result.apply(made)
+                continue
+            (strips,) = step.resolve(result).new_loops(result)
+            result = result.apply(step).apply(Parallel((f"{statements(loop)[0]}.{strips}",)))
+        return result
+    except TransformationError:
+        return None

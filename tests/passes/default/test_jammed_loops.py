@@ -1,0 +1,114 @@
+"""Loops around innermost ones are unrolled and jammed where that is clearly faster."""
+
+import numpy as np
+import pytest
+
+import loopwright
+from loopwright.passes.default.default_schedule import default_schedule
+from loopwright.passes.default.jammed_loops import jammed_loops
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.polyhedral.isl_context import ISL_LOCK
+from loopwright.passes.schedules.schedule import Schedule
+
+TABLE = """
+func.func @table(%n: index, %m: index, %W: memref<?x?xTYPE>, %H: memref<?x?xTYPE>) {
+  affine.for %ROW = 1 to %n {
+    affine.for %COLUMN = 1 to %m {
+      %0 = affine.load %H[%ROW - 1, %COLUMN] : memref<?x?xTYPE>
+      %1 = affine.load %H[%ROW, %COLUMN - 1] : memref<?x?xTYPE>
+      %2 = affine.load %W[%ROW, %COLUMN] : memref<?x?xTYPE>
+      %3 = arith.SUM %0, %2 : TYPE
+      %4 = arith.SUM %3, %1 : TYPE
+      affine.store %4, %H[%ROW, %COLUMN] : memref<?x?xTYPE>
+    }
+  }
+  return
+}
+"""
+OPERATIONS = {"f64": "addf", "f32": "maximumf"}
+NUMBERS = {"f64": np.float64, "f32": np.float32}
+
+ROWS = """
+func.func @rows(%n: index, %m: index, %A: memref<?x?xf64>, %x: memref<?xf64>, %y: memref<?xf64>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %m {
+      %0 = affine.load %A[%i, %j] : memref<?x?xf64>
+      %1 = affine.load %x[%j] : memref<?xf64>
+      %2 = affine.load %y[%i] : memref<?xf64>
+      %3 = arith.mulf %0, %1 : f64
+      %4 = arith.addf %2, %3 : f64
+      affine.store %4, %y[%i] : memref<?xf64>
+    }
+  }
+  return
+}
+"""
+COPY = """
+func.func @copy(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %m {
+      %0 = affine.load %A[%i, %j] : memref<?x?xf64>
+      affine.store %0, %B[%i, %j] : memref<?x?xf64>
+    }
+  }
+  return
+}
+"""
+
+
+def table(kind: str, row: str = "i", column: str = "j") -> str:
+    text = TABLE.replace("TYPE", kind).replace("SUM", OPERATIONS[kind])
+    return text.replace("ROW", row).replace("COLUMN", column)
+
+
+def jammed(text: str, steps: str, threads: int = 1, extent: int = 200) -> str:
+    (function,) = loopwright.load(text).values()
+    schedule = function.schedule(steps)
+    sizes = infer_extents(function.scop, {"n": extent, "m": extent})
+    with ISL_LOCK:
+        return str(jammed_loops(schedule, SchedulingContext(sizes, threads)))
+
+
+@pytest.mark.parametrize("kind", OPERATIONS)
+@pytest.mark.parametrize("names", [("i", "j"), ("a", "b")])
+def test_rows_of_a_table_wait_side_by_side(zen3: None, kind: str, names: tuple[str, str]) -> None:
+    assert jammed(table(kind, *names), "") == f"unroll-and-jam{{loops={names[0]} factor=4}}"
+
+
+@pytest.mark.parametrize("kind", OPERATIONS)
+@pytest.mark.parametrize("shape", [(1, 1), (2, 9), (6, 5), (67, 70)])
+def test_results_are_those_of_the_program(kind: str, shape: tuple[int, int]) -> None:
+    (function,) = loopwright.load(table(kind)).values()
+    rng = np.random.default_rng(0)
+    weights = (8 * rng.random(shape)).astype(NUMBERS[kind])
+    start = (8 * rng.random(shape)).astype(NUMBERS[kind])
+    steps = jammed(table(kind), "")
+    assert "unroll-and-jam" in steps
+    results = [start.copy(), start.copy()]
+    for schedule, result in zip((None, steps), results, strict=True):
+        function.compile(schedule, threads=1)(*shape, weights, result)
+    np.testing.assert_array_equal(*results)
+
+
+def test_strips_of_a_parallel_loop_are_parallel(zen3: None) -> None:
+    """What others have marked is made again around the copies, with the steps in between."""
+    steps = jammed(ROWS, "parallel{loops=i}", threads=2, extent=300)
+    assert steps == "unroll-and-jam{loops=i factor=8},parallel{loops=it}"
+
+
+def test_copies_that_share_nothing_are_not_made(zen3: None) -> None:
+    assert jammed(COPY, "vectorize{loops=j width=4}") == "vectorize{loops=j width=4}"
+
+
+def test_loops_with_marks_are_left_alone(zen3: None) -> None:
+    assert jammed(table("f64"), "unroll{loops=i factor=2}") == "unroll{loops=i factor=2}"
+
+
+@pytest.mark.parametrize(("extent", "is_left"), [(20, True), (70, False)])
+def test_small_programs_gain_as_well(zen3: None, extent: int, is_left: bool) -> None:
+    """Those with so little to do that a call takes longer stay as they are."""
+    (function,) = loopwright.load(table("f32")).values()
+    sizes = infer_extents(function.scop, {"n": extent, "m": extent})
+    chosen = default_schedule(function.scop, sizes, threads=1)
+    assert (chosen == Schedule.original(function.scop)) == is_left
