@@ -32,6 +32,12 @@ def _cf() -> Dialect:
     return Cf
 
 
+def _complex() -> Dialect:
+    from xdsl.dialects.complex import Complex
+
+    return Complex
+
+
 def _dlti() -> Dialect:
     from .dlti import DLTI
 
@@ -111,6 +117,7 @@ DIALECTS: dict[str, Callable[[], Dialect]] = {
     "bufferization": _bufferization,
     "builtin": _builtin,
     "cf": _cf,
+    "complex": _complex,
     "dlti": _dlti,
     "func": _func,
     "index": _index,

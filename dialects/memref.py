@@ -39,6 +39,8 @@ from xdsl.traits import IsTerminator, NoMemoryEffect, Pure, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from .external import ExternalCallOp
+
 
 def is_memref(kind: Attribute) -> TypeGuard[MemRefType[Attribute]]:
     """Whether a type is a memref; xDSL's `isa` takes a hundred times longer to say so."""
@@ -371,6 +373,7 @@ MemRef = Dialect(
     [
         *(_REPLACED.get(operation.name, operation) for operation in memref.MemRef.operations),
         TransposeOp,
+        ExternalCallOp,
     ],
     list(memref.MemRef.attributes),
 )

@@ -120,6 +120,7 @@ class Kernel(Immutable):
         self._source = source
         self._recipe = recipe
         self._count = len(signature.arguments)
+        self._has_complex = bool(signature.complex_arguments)
         self._call = signature.call
         self._has_tile_sizes = bool(signature.tile_sizes)
         self._binders = tuple(argument.bind for argument in signature.arguments)
@@ -274,9 +275,12 @@ class Kernel(Immutable):
             )
 
     def _bind(self, args: tuple[object, ...]) -> tuple[Specialisation, list[CValue]]:
+        if self._has_complex:
+            args = self.signature.split(args)
         if len(args) != self._count:
+            count = self._count - len(self.signature.complex_arguments)
             raise ArgumentCountError(
-                f"{self.name}: expected {self._count} arguments, got {len(args)}: {self.signature}"
+                f"{self.name}: expected {count} arguments, got {len(args)}: {self.signature}"
             )
         key: Key = []
         values = [bind(value, key) for bind, value in zip(self._binders, args, strict=True)]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..text.affine import Affine, Index, extremum, map_text, quotient
 from ..text.emitter import Emitter
-from .element_types import ElementType, element_type, f32, f64, i64, promoted, u64
+from .element_types import ElementType, c64, c128, element_type, f32, f64, i64, promoted, u64
 from .source import PythonSource
 from .values import (
     Constant,
@@ -20,6 +20,7 @@ from .values import (
     Scalar,
     Value,
     element_of,
+    is_complex,
     is_float,
     is_weak,
     literal,
@@ -122,6 +123,8 @@ class Arithmetic:
         source = scalar.element
         if source == element:
             return Scalar(scalar.name, element)
+        if source.is_complex or element.is_complex:
+            return self._convert_complex(scalar, element, node)
         if element.is_narrow and source.is_narrow:
             scalar = self._extended(scalar, node)
             source = f32
@@ -137,6 +140,33 @@ class Arithmetic:
         text = f"arith.{name} {scalar.name} : {source.mlir} to {element.mlir}"
         return Scalar(self.emitter.operation(text, node), element)
 
+    def _convert_complex(self, scalar: Scalar, element: ElementType, node: ast.AST) -> Scalar:
+        if not element.is_complex:
+            raise self.source.error(
+                node,
+                f"this is complex, where {element} is expected",
+                "write .real or .imag behind it",
+            )
+        if scalar.element.is_complex:
+            parts = [self.part(name, scalar, node) for name in ("re", "im")]
+        else:
+            zero = self.emitter.constant("0.0", element.part.mlir)
+            parts = [scalar, Scalar(zero, element.part)]
+        return self.complex_number(parts[0], parts[1], element, node)
+
+    def complex_number(
+        self, real: Value, imaginary: Value, element: ElementType, node: ast.AST
+    ) -> Scalar:
+        """A number of two parts."""
+        names = [self.convert(each, element.part, node).name for each in (real, imaginary)]
+        text = f"complex.create {', '.join(names)} : {element.mlir}"
+        return Scalar(self.emitter.operation(text, node), element)
+
+    def part(self, name: str, number: Scalar, node: ast.AST) -> Scalar:
+        """The real number that an operation of the complex dialect gives: `re`, `im`, `abs`."""
+        text = f"complex.{name} {number.name} : {number.element.mlir}"
+        return Scalar(self.emitter.operation(text, node), number.element.part, number.weak)
+
     def _extended(self, scalar: Scalar, node: ast.AST) -> Scalar:
         """A number of f16 or bf16 as one of f32."""
         text = f"arith.extf {scalar.name} : {scalar.element.mlir} to f32"
@@ -146,6 +176,13 @@ class Arithmetic:
         """The value as an element; raises SourceError where that would lose something."""
         source = element_of(value)
         weak = is_weak(value) and is_float(value) <= element.is_float
+        weak = weak and is_complex(value) <= element.is_complex
+        if source.is_complex and not element.is_complex:
+            raise self.source.error(
+                place,
+                f"the value is {type_name(value)}, but '{array}' has elements of type {element}",
+                "write .real or .imag behind the value",
+            )
         if not weak and not element.holds_all(source):
             quotient = isinstance(place, ast.BinOp) and isinstance(place.op, ast.Div)
             floor = "// for /, or " if quotient and not element.is_float else ""
@@ -160,12 +197,16 @@ class Arithmetic:
         """Both operands in the type in which NumPy computes; raises SourceError for mixed types."""
         weak = is_weak(left) and is_weak(right)
         floats = is_float(left), is_float(right)
+        complexes = is_complex(left), is_complex(right)
         if weak:
-            element = f64 if any(floats) else i64
+            element = c128 if any(complexes) else f64 if any(floats) else i64
         elif is_weak(left) or is_weak(right):
             strong, other = (right, left) if is_weak(left) else (left, right)
             element = element_of(strong)
-            if is_float(other) and not element.is_float:
+            if is_complex(other) and not element.is_complex:
+                short = element.is_float and element.width <= f32.width
+                element = c64 if short else c128
+            elif is_float(other) and not element.is_float:
                 element = f64
         else:
             element = self._promoted(element_of(left), element_of(right), node)
@@ -214,6 +255,8 @@ class Arithmetic:
             return self._divide(left, right, node)
         one, other = self.common(left, right, node)
         element = one.element
+        if element.is_complex and not on_floats:
+            raise self.source.error(node, f"'{symbol}' on complex numbers")
         if element.is_float and not on_floats:
             hint = "write math.floor(a / b)" if kind is ast.FloorDiv else None
             hint = "write a - b * math.floor(a / b)" if kind is ast.Mod else hint
@@ -225,8 +268,9 @@ class Arithmetic:
         return self.operation(on_floats if element.is_float else on_integers, one, other, node)
 
     def operation(self, name: str, one: Scalar, other: Scalar, node: ast.AST) -> Scalar:
-        """An operation of arith on two operands of one type."""
-        text = f"arith.{name} {one.name}, {other.name} : {one.element.mlir}"
+        """An operation of arith on two operands of one type, or that of complex numbers."""
+        operation = f"complex.{name[:-1]}" if one.element.is_complex else f"arith.{name}"
+        text = f"{operation} {one.name}, {other.name} : {one.element.mlir}"
         return Scalar(self.emitter.operation(text, node), one.element, one.weak)
 
     def fold(
@@ -244,7 +288,7 @@ class Arithmetic:
         """A number of Python or NumPy as a constant."""
         if type(value) is int and value.bit_length() > LARGEST_INTEGER:
             raise self.source.error(node, "this integer is too large")
-        if type(value) in (int, float) or element_type(type(value)) is not None:
+        if type(value) in (int, float, complex) or element_type(type(value)) is not None:
             return Constant(cast(Number, value))
         raise self.source.error(
             node, f"constants of type {type(value).__name__} are not supported", "write a number"
@@ -302,6 +346,10 @@ class Arithmetic:
         exponent = right.value if isinstance(right, Constant) else None
         if exponent == 2 and is_weak(right) and not is_float(right):
             return self.binary(ast.Mult, left, left, node)
+        if is_complex(left) or is_complex(right):
+            raise self.source.error(
+                node, "a power of a complex number", "write its square as z * z, or z ** 2"
+            )
         if is_float(left) or is_float(right):
             one, other = self.common(left, right, node)
             text = f"math.powf {one.name}, {other.name} : {one.element.mlir}"
@@ -319,6 +367,14 @@ class Arithmetic:
 
     def compare(self, predicate: str, one: Scalar, other: Scalar, node: ast.AST) -> str:
         """A comparison of two operands of one type: the name of the truth value."""
+        if one.element.is_complex:
+            if predicate not in ("eq", "ne"):
+                raise self.source.error(
+                    node, "complex numbers have no order", "compare abs(z), z.real or z.imag"
+                )
+            name = "eq" if predicate == "eq" else "neq"
+            text = f"complex.{name} {one.name}, {other.name} : {one.element.mlir}"
+            return self.emitter.operation(text, node)
         if one.element.is_float:
             name = f"cmpf {'une' if predicate == 'ne' else f'o{predicate}'}"
         else:
@@ -368,7 +424,8 @@ class Arithmetic:
         if isinstance(value, Index):
             return value.times(-1)
         if value.element.is_float:
-            text = f"arith.negf {value.name} : {value.element.mlir}"
+            operation = "complex.neg" if value.element.is_complex else "arith.negf"
+            text = f"{operation} {value.name} : {value.element.mlir}"
             return Scalar(self.emitter.operation(text, node), value.element, value.weak)
         zero = Scalar(self.emitter.constant("0", value.element.mlir), value.element, value.weak)
         return self.operation("subi", zero, value, node)

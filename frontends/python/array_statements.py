@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ast
 
+from ...dialects.errors import SourceError
 from .affine_sets import overwrites
+from .functions import PARTS
 from .reductions import Reductions
 from .values import Value
 from .variables import Variable
@@ -26,6 +28,14 @@ class ArrayStatements:
         self.nests = reductions.nests
         self.arrays = reductions.arrays
 
+    def attribute(self, target: ast.Attribute) -> SourceError:
+        """The error of an assignment to an attribute."""
+        spelled, hint = ast.unparse(target), f"write {ast.unparse(target)}[...]"
+        if target.attr in PARTS:
+            parts = {"real": "complex(..., z.imag)", "imag": "complex(z.real, ...)"}
+            hint = f"assign the number as a whole: z = {parts[target.attr]}"
+        return self.source.error(target, f"'{spelled}' cannot be assigned to", hint)
+
     def assign(self, target: ast.expr, node: ast.Assign | ast.AugAssign) -> bool:
         """Emits an assignment where one side is an array; raises SourceError.
 
@@ -35,11 +45,12 @@ class ArrayStatements:
         if isinstance(target, ast.Name) and operator is None:
             return self._name(target, node)
         if isinstance(target, ast.Attribute):
-            spelled = ast.unparse(target)
-            raise self.source.error(
-                target, f"'{spelled}' cannot be assigned to", f"write {spelled}[...]"
-            )
+            raise self.attribute(target)
         view = self.expressions.view(target)
+        if view is None and isinstance(target, ast.Subscript):
+            whole = target.value
+            if isinstance(whole, ast.Attribute) and whole.attr in PARTS:
+                raise self.attribute(whole)
         if view is None or not view.rank:
             self.reductions.compute(node.value, whole=operator is None)
             shape = self.expressions.shape(node.value)

@@ -119,6 +119,8 @@ class Branches:
             return None
         arithmetic = self.expressions.arithmetic
         scalar = arithmetic.scalar(value, node)
+        if scalar.element.is_complex:
+            return None
         literal = _NEUTRAL[op][scalar.element.is_float]
         nothing = Scalar(self.emitter.constant(literal, scalar.element.mlir), scalar.element)
         return replace(arithmetic.select(self.guard, scalar, nothing, node), weak=scalar.weak)

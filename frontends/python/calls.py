@@ -8,11 +8,21 @@ import numpy as np
 
 from .arithmetic import extremum_name
 from .captured import MISSING
-from .element_types import ElementType, dtype, element_type, f64, i64
+from .element_types import ElementType, c128, dtype, element_type, f64, i64
 from .evaluator import Evaluator
 from .external import call_external, is_registered
-from .functions import ALLOCATING, KNOWN, Known, known
-from .values import Constant, Scalar, Value, element_of, is_float, is_weak, type_name
+from .functions import ALLOCATING, KNOWN, OF_COMPLEX, Known, known
+from .values import (
+    Constant,
+    Scalar,
+    Value,
+    element_of,
+    is_complex,
+    is_float,
+    is_weak,
+    literal,
+    type_name,
+)
 
 
 class Calls:
@@ -28,6 +38,9 @@ class Calls:
             return self._astype(node)
         spelled = ast.unparse(node.func)
         found = expressions.captured.resolve(node.func)
+        if found is MISSING and self._is_conjugate(node):
+            assert isinstance(node.func, ast.Attribute)
+            return self.conjugate(expressions.value(node.func.value), node)
         if found is MISSING and self._method(node):
             raise source.error(
                 node.func,
@@ -98,6 +111,20 @@ class Calls:
                 result = arithmetic.first(function.operation, result, value, node)
             return result
         expressions.emitter.require_operations(node, f"'{spelled}' is not")
+        is_exponential = function.operation == "math.exp" and not function.of_math
+        if any(map(is_complex, values)) and function.kind not in OF_COMPLEX and not is_exponential:
+            raise expressions.source.error(
+                node,
+                f"'{spelled}' of a complex number is not supported",
+                "write it with .real and .imag",
+            )
+        if function.kind == "part":
+            return self.part(function.operation, values[0], node)
+        if function.kind == "conjugate":
+            return self.conjugate(values[0], node)
+        if function.kind == "complex":
+            number = arithmetic.complex_number(values[0], values[1], c128, node)
+            return Scalar(number.name, c128, weak=True)
         if function.kind == "operator":
             return arithmetic.binary(getattr(ast, function.operation), values[0], values[1], node)
         if function.kind == "negative":
@@ -117,6 +144,39 @@ class Calls:
         if function.kind == "integer":
             return self._rounded(function, values[0], node)
         return self._float(function, values, node)
+
+    def _is_conjugate(self, node: ast.Call) -> bool:
+        function = node.func
+        return (
+            isinstance(function, ast.Attribute)
+            and function.attr in ("conj", "conjugate")
+            and not node.args
+            and not node.keywords
+        )
+
+    def conjugate(self, value: Value, node: ast.AST) -> Value:
+        """The conjugate of a number."""
+        arithmetic = self.expressions.arithmetic
+        if not is_complex(value):
+            return value
+        number = arithmetic.scalar(value, node)
+        text = f"complex.conj {number.name} : {number.element.mlir}"
+        name = self.expressions.emitter.operation(text, node)
+        return Scalar(name, number.element, number.weak)
+
+    def part(self, name: str, value: Value, node: ast.AST) -> Value:
+        """A part of a number, or its angle; the real part of a real number is the number."""
+        arithmetic, emitter = self.expressions.arithmetic, self.expressions.emitter
+        if is_complex(value):
+            return arithmetic.part(name, arithmetic.scalar(value, node), node)
+        if name == "re":
+            return value
+        element = element_of(value)
+        if name == "im" and not isinstance(value, Constant):
+            return Scalar(
+                emitter.constant(literal(0, element), element.mlir), element, is_weak(value)
+            )
+        raise self.expressions.source.error(node, f"the {name} of a real number")
 
     def _method(self, node: ast.Call) -> str | None:
         """The method of an array that a call is."""
@@ -185,7 +245,8 @@ class Calls:
             operands = list(arithmetic.common(values[0], values[1], node))
         names = ", ".join(operand.name for operand in operands)
         element = operands[0].element
-        result = emitter.operation(f"{function.operation} {names} : {element.mlir}", node)
+        operation = "complex.exp" if element.is_complex else function.operation
+        result = emitter.operation(f"{operation} {names} : {element.mlir}", node)
         # A scalar function of NumPy returns NumPy's type, also for numbers of Python.
         return Scalar(result, element, weak=function.of_math)
 
@@ -200,6 +261,8 @@ class Calls:
 
     def _absolute(self, value: Value, node: ast.Call) -> Value:
         arithmetic, emitter = self.expressions.arithmetic, self.expressions.emitter
+        if is_complex(value):
+            return arithmetic.part("abs", arithmetic.scalar(value, node), node)
         if is_float(value):
             scalar = arithmetic.scalar(value, node)
             text = f"math.absf {scalar.name} : {scalar.element.mlir}"

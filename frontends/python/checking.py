@@ -54,7 +54,7 @@ def compare(
                     f"{place} is of shape {ours_.shape} and type {ours_.dtype}, but "
                     f"{theirs_.shape} and {theirs_.dtype} in Python"
                 )
-            _same(place, ours_.dtype.kind == "f", ours_, theirs_, tolerance)
+            _same(place, ours_.dtype.kind in "fc", ours_, theirs_, tolerance)
 
 
 def _copy(value: Any) -> Any:

@@ -84,6 +84,8 @@ class ElementType:
     @property
     def mlir(self) -> str:
         """The type in the text, where integers have no sign."""
+        if self.is_complex:
+            return f"complex<{self.part}>"
         return self.name.replace("u", "i")
 
     @property
@@ -93,20 +95,30 @@ class ElementType:
 
     @property
     def is_float(self) -> bool:
-        """Whether it is a floating-point type."""
-        return self.name.startswith(("f", "bf"))
+        """Whether it is a floating-point type, or a complex one."""
+        return self.name.startswith(("f", "bf", "c"))
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether it is a type of complex numbers."""
+        return self.name.startswith("c")
+
+    @property
+    def part(self) -> ElementType:
+        """The type of the real and imaginary part."""
+        return ElementType(f"f{self.width // 2}") if self.is_complex else self
 
     @property
     def width(self) -> int:
         """The bits of a number."""
-        return int(self.name.lstrip("bfiu"))
+        return int(self.name.lstrip("bcfiu"))
 
     @property
     def numpy(self) -> Any:
         """The scalar type of NumPy; bf16 has none."""
         if self.name == "bf16":
             return BFLOAT16
-        kind = {"f": "float", "i": "int", "u": "uint"}[self.name[0]]
+        kind = {"c": "complex", "f": "float", "i": "int", "u": "uint"}[self.name[0]]
         return getattr(np, f"{kind}{self.width}")
 
     @property
@@ -114,8 +126,12 @@ class ElementType:
         """The type of NumPy's arrays: `np.zeros(n, dtype=f32)` takes this type as its own."""
         return np.dtype(self.numpy)
 
-    def holds(self, value: float) -> bool:
+    def holds(self, value: Any) -> bool:
         """Whether it has exactly this number."""
+        if self.is_complex or isinstance(value, complex):
+            number = complex(value)
+            parts = (number.real, number.imag) if self.is_complex else ()
+            return bool(parts) and all(map(self.part.holds, parts))
         if self.is_float:
             return value != value or float(self.number(value)) == value
         low, high = (0, self.width) if self.is_unsigned else (1, self.width - 1)
@@ -143,8 +159,9 @@ NARROW = 16
 bf16, f16, f32, f64 = (ElementType(name) for name in ("bf16", "f16", "f32", "f64"))
 i8, i16, i32, i64 = (ElementType(f"i{width}") for width in (8, 16, 32, 64))
 u8, u16, u32, u64 = (ElementType(f"u{width}") for width in (8, 16, 32, 64))
+c64, c128 = (ElementType(f"c{width}") for width in (64, 128))
 
-ELEMENT_TYPES = (bf16, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64)
+ELEMENT_TYPES = (bf16, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, c64, c128)
 
 
 def promoted(one: ElementType, other: ElementType) -> ElementType | None:
@@ -158,9 +175,9 @@ def promoted(one: ElementType, other: ElementType) -> ElementType | None:
 
 
 def dtype(value: object) -> ElementType | None:
-    """The element type that `dtype=` means, where it may be Python's `float` or `int` as well."""
+    """The element type that `dtype=` means, where it may be one of Python's types as well."""
     if isinstance(value, type):
-        value = {float: np.float64, int: np.int64}.get(value, value)
+        value = {complex: np.complex128, float: np.float64, int: np.int64}.get(value, value)
     return element_type(value)
 
 

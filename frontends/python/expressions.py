@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from operator import attrgetter
 from types import ModuleType
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 
@@ -20,10 +21,11 @@ from .calls import Calls
 from .captured import MISSING, SEQUENCES, Captured
 from .choices import Choices
 from .element_types import element_type
+from .functions import PARTS
 from .gathers import Gathers
 from .shapes import Shapes
 from .source import PythonSource
-from .values import Constant, Scalar, Value, type_name
+from .values import Constant, Number, Scalar, Value, type_name
 from .variables import Variable
 from .views import View
 
@@ -111,9 +113,9 @@ class Expressions:
         if view is not None:
             return self._element(view, node)
         if isinstance(node, ast.Constant):
-            if isinstance(node.value, bool) or not isinstance(node.value, int | float):
+            if isinstance(node.value, bool) or not isinstance(node.value, int | float | complex):
                 raise self.source.error(node, f"{node.value!r} is not a number")
-            return Constant(node.value)
+            return Constant(cast(Number, node.value))
         if isinstance(node, ast.Name):
             return self._name(node)
         if isinstance(node, ast.Subscript):
@@ -312,7 +314,7 @@ class Expressions:
             )
         if isinstance(found, bool):
             raise self.source.error(node, f"'{spelled}' is a truth value, not a number")
-        if type(found) not in (int, float) and element_type(type(found)) is None:
+        if type(found) not in (int, float, complex) and element_type(type(found)) is None:
             raise self.source.error(
                 node,
                 f"'{spelled}' is {_article(found)}; only numbers are taken from outside",
@@ -323,6 +325,12 @@ class Expressions:
         return constant
 
     def _attribute(self, node: ast.Attribute) -> Value:
+        if node.attr in PARTS and not isinstance(self.captured.resolve(node.value), ModuleType):
+            value = self.value(node.value)
+            if isinstance(value, Constant):
+                return self.arithmetic.fold(attrgetter(node.attr), (value,), node)
+            self.emitter.require_operations(node, f"'{ast.unparse(node)}' is not")
+            return self.calls.part(PARTS[node.attr], value, node)
         if self.view(node.value) is not None:
             hint = f"write {ast.unparse(node)}[0]" if node.attr == "shape" else None
             raise self.source.error(node, f"'{ast.unparse(node)}' is not a number", hint)

@@ -39,6 +39,14 @@ _NAMES_IN_NUMPY = {
 }
 
 
+PARTS = {"real": "re", "imag": "im"}
+"""Parts of complex numbers, functions of NumPy and attributes, as operations of complex."""
+
+OF_COMPLEX = frozenset(
+    {"absolute", "complex", "conjugate", "negative", "operator", "part", "square"}
+)
+"""Kinds of functions that take complex numbers."""
+
 _OPERATORS = {
     "add": "Add",
     "subtract": "Sub",
@@ -65,7 +73,13 @@ class Known:
     @property
     def elementwise(self) -> bool:
         """Whether it takes arrays as well."""
-        return not self.of_math and self.kind not in ("first", "cast", "length", "integer")
+        return not self.of_math and self.kind not in (
+            "first",
+            "cast",
+            "complex",
+            "length",
+            "integer",
+        )
 
 
 def _table() -> dict[Callable[..., Any], Known]:
@@ -94,6 +108,11 @@ def _table() -> dict[Callable[..., Any], Known]:
     add(builtins, "abs", "absolute", "", 1)
     add(np, "absolute", "absolute", "", 1)
     add(np, "square", "square", "", 1)
+    for name, operation in PARTS.items():
+        add(np, name, "part", operation, 1)
+    add(np, "angle", "part", "angle", 1)
+    add(np, "conjugate", "conjugate", "", 1)
+    add(builtins, "complex", "complex", "", 2)
     add(np, "maximum", "extremum", "maximum", 2)
     add(np, "minimum", "extremum", "minimum", 2)
     add(np, "fmax", "extremum", "maxnum", 2)

@@ -17,12 +17,14 @@ class FixedSize:
     value: int
 
 
-ParameterType = type[int] | type[float] | ElementType | ArrayType | FixedSize
+_NUMBERS: dict[object, str] = {complex: "complex<f64>", float: "f64"}
+
+ParameterType = type[int] | type[float] | type[complex] | ElementType | ArrayType | FixedSize
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """An argument: `int` is a size, `float` a number of Python."""
+    """An argument: `int` is a size, `float` and `complex` a number of Python."""
 
     name: str
     type: ParameterType
@@ -36,7 +38,7 @@ class Parameter:
         """The type in the text, with the sign."""
         if isinstance(self.type, ArrayType | ElementType):
             return with_sign(self.type.mlir, self.type)
-        return "f64" if self.type is float else "index"
+        return _NUMBERS.get(self.type, "index")
 
 
 def fixed_types(parameters: Sequence[Parameter], args: Sequence[Any]) -> dict[str, ParameterType]:

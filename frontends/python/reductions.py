@@ -7,12 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
 
+import numpy as np
+
 from ..text.affine import Affine, Index
 from ..text.emitter import Block, Emitter
 from .arithmetic import extremum_name
 from .contractions import Contraction, Contractions
 from .element_types import ElementType, f64, i64, u64
 from .expressions import Expressions
+from .functions import PARTS
 from .inlining import CallableKernel
 from .local_arrays import LocalArrays
 from .nests import Nest, Nests
@@ -82,12 +85,20 @@ class Reductions:
                 self._compute(node, name)
             elif isinstance(node, ast.Call) and self.kernel(node) is not None:
                 self.inline(node, whole)
-            elif isinstance(node, ast.Subscript | ast.Attribute):
+            elif isinstance(node, ast.Subscript) or (
+                isinstance(node, ast.Attribute) and node.attr not in PARTS
+            ):
                 self._hold(node.value)
 
     def _hold(self, node: ast.expr) -> None:
         """Gives an expression memory where a piece of it is taken: `(A + B)[1:]`."""
         expressions = self.expressions
+        if isinstance(node, ast.Attribute) and node.attr in PARTS and expressions.shape(node):
+            raise self.source.error(
+                node,
+                f"an element of '{ast.unparse(node)}'",
+                f"write {ast.unparse(node.value)}[...].{node.attr}",
+            )
         known = node in expressions.computed or expressions.view(node) is not None
         if not known and expressions.shape(node):
             expressions.computed[node] = self.arrays.holding("held", node)
@@ -172,11 +183,14 @@ class Reductions:
         position = dict(zip(order, point, strict=True))
         reads = self.expressions.accesses.reads
         before = len(reads)
+        resolve = self.expressions.captured.resolve
         with self.emitter.block() as body:
             values: list[Value] = []
             for operand, labels in zip(form.operands, form.labels, strict=True):
                 with self.expressions.at(tuple(position[label] for label in labels)):
                     values.append(self.expressions.value(operand))
+            if isinstance(node, ast.Call) and resolve(node.func) is np.vdot:
+                values[0] = self.expressions.calls.conjugate(values[0], node)
             term = values[0]
             for value in values[1:]:
                 term = self.expressions.arithmetic.binary(ast.Mult, term, value, node)
@@ -188,6 +202,12 @@ class Reductions:
                 node,
                 f"sums of {scalar.element} are computed in f32 by NumPy and rounded at the end",
                 "write A.astype(f32) for the operands, and round the result",
+            )
+        if scalar.element.is_complex and form.kind not in ("sum", "mean", "prod"):
+            raise self.source.error(
+                node,
+                f"'{form.kind}' of complex numbers is not supported",
+                "write it in terms of abs(z), z.real or z.imag",
             )
         names = {view.array.name for _, view, _ in reads[before:]}
         results = set(chain.from_iterable(position[x].names() for x in form.result))

@@ -8,11 +8,14 @@ from collections.abc import Callable, Container, Sequence
 from ..text.affine import Affine
 from .captured import Captured
 from .element_types import element_type
-from .functions import known
+from .functions import PARTS, known
 from .source import PythonSource
 from .views import View, broadcast, spelled_shape
 
 Shape = tuple[Affine, ...]
+
+ELEMENTWISE_METHODS = ("astype", "conj", "conjugate")
+"""Methods of arrays whose results have their shape."""
 
 
 class Shapes:
@@ -56,6 +59,8 @@ class Shapes:
             return self._choice(node)
         if isinstance(node, ast.Call):
             return self._call(node)
+        if isinstance(node, ast.Attribute) and node.attr in PARTS:
+            return self.of(node.value)
         return ()
 
     def joined(self, nodes: Sequence[ast.expr], node: ast.AST) -> Shape:
@@ -79,8 +84,10 @@ class Shapes:
         return self.joined([node.body, node.orelse], node)
 
     def _call(self, node: ast.Call) -> Shape:
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "astype":
-            return self.of(node.func.value)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ELEMENTWISE_METHODS:
+            shape = self.of(node.func.value)
+            if shape:
+                return shape
         if function_is_outer(self.captured, node):
             return tuple(extent for each in node.args for extent in self.of(each))
         shape = self.joined([each for each in node.args if not isinstance(each, ast.Starred)], node)

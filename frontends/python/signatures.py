@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from ...passes.polyhedral.scop import Scop
-from ...runtime.calling.arguments import ArrayArgument
+from ...runtime.calling.arguments import ArrayArgument, ComplexArrayArgument
 from ...runtime.calling.errors import ArgumentCountError, ArgumentValueError
 from ...runtime.calling.signature import Signature, Sizes
 from ...runtime.kernel import Kernel
@@ -44,6 +44,10 @@ class PythonSignature(Signature):
             if isinstance(each, ArrayArgument) and not each.element.is_unsigned
             else each
             for each in plain.arguments
+        )
+        arguments = tuple(
+            replace(each, takes_parts=False) if isinstance(each, ComplexArrayArgument) else each
+            for each in arguments
         )
         return replace(
             plain,

@@ -69,7 +69,9 @@ class _Sizes:
                     if isinstance(extent, str):
                         self._known[position, dimension] = AffineExpr.symbol(self.symbols)
                         self.symbols += 1
-            elif kind is not float and not (isinstance(kind, ElementType) and kind.is_float):
+            elif kind not in (float, complex) and not (
+                isinstance(kind, ElementType) and kind.is_float
+            ):
                 self._known[position, None] = AffineExpr.dimension(self.dims)
                 self.dims += 1
 

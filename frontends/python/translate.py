@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from ..text.affine import Affine, Index, Name
 from ..text.emitter import Emitter, Line
 from .captured import MISSING, Captured
-from .element_types import ELEMENT_TYPES, ArrayType, ElementType, element_type, f64
+from .element_types import ELEMENT_TYPES, ArrayType, ElementType, c128, element_type, f64
 from .expressions import Expressions
 from .inlining import Callee, Callees
 from .parameters import FixedSize, Parameter, ParameterType, with_sign
@@ -25,7 +25,7 @@ from .values import Scalar
 from .variables import find_variables
 from .views import ArrayValue
 
-_ANNOTATIONS = 'write int, float, f64 (or f32, i8, i16, i32, i64), or f64["N", "N"] for an array'
+_ANNOTATIONS = 'write int, float, f64 (or f32, i64, c128 ...), or f64["N", "N"] for an array'
 
 
 @dataclass(frozen=True)
@@ -207,8 +207,10 @@ def _type(
             raise source.error(
                 argument.annotation, f"this annotation fails: {error}", _ANNOTATIONS
             ) from None
-    if annotation is int or annotation is float or isinstance(annotation, ArrayType):
-        return annotation  # pyright: ignore[reportReturnType]
+    if any(annotation is each for each in (int, float, complex)):
+        return cast(ParameterType, annotation)
+    if isinstance(annotation, ArrayType):
+        return annotation
     element = element_type(annotation)
     if element is not None:
         return element
@@ -264,5 +266,5 @@ def _declare(
         elif each.type is int:
             meaning = Index((Affine.of(Name(each.name, symbol=True)),))
         else:
-            meaning = Scalar(name, f64, weak=True)
+            meaning = Scalar(name, c128 if each.type is complex else f64, weak=True)
         expressions.names[each.name] = meaning

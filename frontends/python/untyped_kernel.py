@@ -196,11 +196,13 @@ def _types(
     return found
 
 
-def _kind(value: object) -> type[int] | type[float] | ElementType | _Array | None:
+def _kind(value: object) -> type[int] | type[float] | type[complex] | ElementType | _Array | None:
     if type(value) is int:
         return int
     if type(value) is float:
         return float
+    if type(value) is complex:
+        return complex
     if isinstance(value, np.generic):
         return element_type(type(cast(object, value)))
     memory = memory_of(value)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from ..text.affine import Affine, Index
 from ..text.literals import float_literal
-from .element_types import ELEMENT_TYPES, ElementType, f64, i64
+from .element_types import ELEMENT_TYPES, ElementType, c128, f64, i64
 
 Number: TypeAlias = "int | float | np.number[Any]"
 
@@ -27,8 +27,13 @@ class Constant:
 
     @property
     def is_float(self) -> bool:
-        """Whether it is a floating-point number."""
-        return isinstance(self.value, float | np.floating)
+        """Whether it is a floating-point number, or a complex one."""
+        return isinstance(self.value, float | np.floating) or self.is_complex
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether it is a complex number."""
+        return isinstance(cast(object, self.value), complex | np.complexfloating)
 
     @property
     def index(self) -> Index | None:
@@ -72,21 +77,37 @@ def element_of(value: Value) -> ElementType:
     """The type that a value has by itself."""
     if isinstance(value, Index):
         return i64
-    return value.element or (f64 if is_float(value) else i64)
+    if value.element is not None:
+        return value.element
+    return c128 if value.is_complex else f64 if value.is_float else i64
+
+
+def is_complex(value: Value) -> bool:
+    """Whether a value is a complex number."""
+    return element_of(value).is_complex
 
 
 def type_name(value: Value) -> str:
     """The type in the user's terms."""
     if is_weak(value):
-        return "float" if is_float(value) else "int"
+        return _python_name(element_of(value))
     return str(element_of(value))
+
+
+def _python_name(element: ElementType) -> str:
+    return "complex" if element.is_complex else "float" if element.is_float else "int"
 
 
 def literal(value: Number, element: ElementType) -> str:
     """The text of a constant."""
     if not element.is_float:
         return str(int(value))
-    return float_literal(float(element.number(value)), element.name)
+    number = element.number(value)
+    if not element.is_complex:
+        return float_literal(float(number), element.name)
+    part = element.part.name
+    texts = (f"{float_literal(float(each), part)} : {part}" for each in (number.real, number.imag))
+    return f"[{', '.join(texts)}]"
 
 
 @dataclass(frozen=True)
@@ -122,12 +143,12 @@ class Kind:
             return None
         if self.weak and self.element.is_float:
             return None  # an integer keeps the type of an integer operand, a float does not
-        if not all(self.element.holds(value) for value in map(float, other.constants)):
+        if not all(self.element.holds(value) for value in other.constants):
             return None
         constants = None if self.constants is None else self.constants + other.constants
         return Kind(self.element, self.weak, constants)
 
     def __str__(self) -> str:
         if self.weak:
-            return "float" if self.element.is_float else "int"
+            return _python_name(self.element)
         return str(self.element)

@@ -125,7 +125,8 @@ class Emitter(Generic[Node]):
 
     def constant(self, literal: str, kind: str) -> str:
         """A constant; all are printed at the top of the function."""
-        key = f"arith.constant {literal}" + ("" if kind == "i1" else f" : {kind}")
+        dialect = "complex" if kind.startswith("complex") else "arith"
+        key = f"{dialect}.constant {literal}" + ("" if kind == "i1" else f" : {kind}")
         return self._constants.setdefault(key, f"%c${len(self._constants)}")
 
     def constants(self, node: Node) -> list[Line[Node]]:

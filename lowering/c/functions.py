@@ -12,11 +12,14 @@ from collections.abc import Sequence
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import SSAValue
+from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
+from ...dialects.external import ExternalCallOp
 from ...dialects.memref import is_memref
 from ...dialects.supported_types import UNSIGNED
 from .c_expressions import ATOM, Expression, integer, unary
+from .helpers import Helper
 from .names import Names, function_name
 from .printer import Array, Emitters, Printer, Unit, needed_values
 from .types import HEADERS, c_type
@@ -170,4 +173,35 @@ def emit_call(printer: Printer, op: func.CallOp) -> None:
     printer.line(f"{function}({', '.join(arguments)});")
 
 
-EMITTERS: Emitters = {"func.call": emit_call}
+def emit_external_call(printer: Printer, op: ExternalCallOp) -> None:
+    """A call of a function that is only declared, with its prototype."""
+    parameters: list[str] = []
+    arguments: list[str] = []
+    for operand, kind in zip(op.operands_, op.function_type.inputs, strict=True):
+        if not isa(kind, MemRefType):
+            parameters.append(printer.type(operand))
+            arguments.append(printer.value(operand).text)
+            continue
+        array, element = printer.array(operand), f"{printer.type(operand)} *"
+        parameters.append(element)
+        arguments.append(f"&{array.name}" if array.is_scalar else f"({element}){array.name}")
+        for extent, size in zip(array.extents, kind.get_shape(), strict=True):
+            if size == DYNAMIC_INDEX:
+                parameters.append("int64_t")
+                arguments.append(extent.text)
+    name = op.callee.data
+    returned = printer.type(op.results_[0]) if op.results_ else "void"
+    prototype = f"extern {returned} {name}({', '.join(parameters) or 'void'});"
+    printer.unit.helper(Helper(name, prototype))
+    printer.before_write()
+    text = f"{name}({', '.join(arguments)});"
+    if not op.results_:
+        printer.line(text)
+        return
+    (result,) = op.results_
+    variable = printer.names.take(result.name_hint, "t")
+    printer.line(f"const {returned} {variable} = {text}")
+    printer.bind(result, Expression(variable))
+
+
+EMITTERS: Emitters = {"func.call": emit_call, "memref.external": emit_external_call}

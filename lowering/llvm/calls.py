@@ -11,10 +11,11 @@ from xdsl.ir import BlockArgument, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
+from ...dialects.external import ExternalCallOp
 from ..loops.call_graph import callee_of, calls_in
 from .emitter import Emitters, FunctionEmitter, type_of
 from .memory import load
-from .types import size_in_bytes, storage_type
+from .types import VOID, size_in_bytes, storage_type
 
 
 def check_calls(functions: Mapping[str, func.FuncOp]) -> None:
@@ -94,4 +95,23 @@ def emit_call(emitter: FunctionEmitter, op: func.CallOp) -> None:
         emitter.values[result] = load(emitter, slot, kind)
 
 
-EMITTERS: Emitters = {"func.call": emit_call}
+def emit_external_call(emitter: FunctionEmitter, op: ExternalCallOp) -> None:
+    """A call of a function that is only declared: pointers, each with its dynamic extents."""
+    arguments: list[ir.Value] = []
+    for operand, parameter in zip(op.operands_, op.function_type.inputs, strict=True):
+        if not isa(parameter, MemRefType):
+            arguments.append(emitter.value(operand))
+            continue
+        buffer = emitter.buffer(operand)
+        arguments.append(buffer.pointer)
+        shape = parameter.get_shape()
+        arguments += [buffer.sizes[n] for n, extent in enumerate(shape) if extent == DYNAMIC_INDEX]
+    results = [type_of(result) for result in op.results_]
+    returned = results[0] if results else VOID
+    kind = ir.FunctionType(returned, [each.type for each in arguments])
+    function = emitter.module.declare(op.callee.data, kind, ())
+    value = emitter.builder.call(function, arguments)
+    emitter.values.update((result, value) for result in op.results_)
+
+
+EMITTERS: Emitters = {"func.call": emit_call, "memref.external": emit_external_call}

@@ -27,7 +27,7 @@ from .array_memory import (
     memory_of,
     plain_tensors,
 )
-from .elements import Element, dtype_name
+from .elements import COMPLEX_ELEMENTS, Element, dtype_name
 from .errors import ArgumentTypeError, ArgumentValueError, OverlappingArguments
 
 _from_buffer = cast("Callable[[object], c_char]", c_char.from_buffer)
@@ -108,6 +108,7 @@ class ArrayArgument:
             and value.is_contiguous()
             and not value.requires_grad
             and not value.is_neg()
+            and not value.is_conj()
         ):
             try:
                 address: int = value.data_ptr()
@@ -199,6 +200,53 @@ class ArrayArgument:
     def bytes(self, shape: tuple[int, ...]) -> int:
         """The size in memory of an array of this shape."""
         return math.prod(shape) * self._dtype.itemsize
+
+
+@dataclass(eq=False)
+class ComplexArrayArgument(ArrayArgument):
+    """A memref of the parts of complex numbers, its last dimension.
+
+    It takes arrays of complex numbers and, where it `takes_parts`, those of parts.
+    """
+
+    takes_parts: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._numbers = ArrayArgument(
+            self.place,
+            COMPLEX_ELEMENTS[self.element.name],
+            self.shape[:-1],
+            self.reads,
+            self.writes,
+        )
+
+    def __str__(self) -> str:
+        return str(self._numbers)
+
+    def bind(self, value: Any, key: Key) -> int:
+        """The address of the first part; the shape of the array of parts goes to `key`."""
+        shape: tuple[int, ...] = getattr(value, "shape", ())
+        is_of_parts = len(shape) == len(self.shape) and shape[-1:] == (2,)
+        if is_of_parts and self.takes_parts and not _is_complex(value):
+            return super().bind(value, key)
+        numbers: Key = []
+        address = self._numbers.bind(value, numbers)
+        (extents,) = numbers
+        assert isinstance(extents, tuple)
+        if len(extents) != len(self.shape) - 1:
+            self._numbers.check_shape(extents)
+        key.append((*extents, 2))
+        return address
+
+    def check_shape(self, shape: tuple[int, ...]) -> None:
+        """Compares the shape of an array of numbers, or of parts; raises as that of others."""
+        is_of_parts = len(shape) == len(self.shape)
+        self._numbers.check_shape(shape[:-1] if is_of_parts else shape)
+
+
+def _is_complex(value: Any) -> bool:
+    return bool(getattr(value.dtype, "is_complex", getattr(value.dtype, "kind", "") == "c"))
 
 
 @dataclass(eq=False)

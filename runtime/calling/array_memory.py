@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .elements import BFLOAT16, ELEMENTS, dtype_name
+from .elements import BFLOAT16, COMPLEX_ELEMENTS, ELEMENTS, dtype_name
 
 if TYPE_CHECKING:
     import torch
@@ -143,7 +143,7 @@ def _is_row_major(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: in
 def _memory_of_tensor(tensor: torch.Tensor, dense: torch.layout) -> Memory:
     shape = tuple(tensor.shape)
     dtype = _torch_dtype(tensor.dtype)
-    if tensor.is_cpu and tensor.layout is dense and not tensor.is_neg():
+    if tensor.is_cpu and tensor.layout is dense and not tensor.is_neg() and not tensor.is_conj():
         address = tensor.data_ptr()
         obstacle = None if address or 0 in shape else NO_MEMORY
         if tensor.is_contiguous() and not has_its_memory(tensor):
@@ -160,13 +160,17 @@ def _memory_of_tensor(tensor: torch.Tensor, dense: torch.layout) -> Memory:
         obstacle = f"lies on the device '{tensor.device}' (pass a CPU tensor)"
     elif tensor.layout is not dense:
         obstacle = f"has the layout {tensor.layout} (pass a dense tensor)"
+    elif tensor.is_conj():
+        obstacle = "is a lazily conjugated view (pass tensor.resolve_conj())"
     else:
         obstacle = "is a lazily negated view (pass tensor.resolve_neg())"
     return Memory(0, shape, dtype, True, obstacle)
 
 
 _NUMPY_TYPES = {
-    dtype_name(dtype): dtype for element in ELEMENTS.values() for dtype in element.dtypes
+    dtype_name(dtype): dtype
+    for element in (*ELEMENTS.values(), *COMPLEX_ELEMENTS.values())
+    for dtype in element.dtypes
 }
 
 

@@ -163,3 +163,9 @@ ELEMENTS = {
     )
 }
 """Element types by their MLIR name."""
+
+COMPLEX_ELEMENTS = {
+    "f32": _element("complex<f32>", "complex64", c_float),
+    "f64": _element("complex<f64>", "complex128", c_double),
+}
+"""The elements of arrays of complex numbers, by the MLIR name of a part."""

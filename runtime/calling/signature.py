@@ -6,18 +6,27 @@ import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from numbers import Complex
 from operator import index
 from typing import Any, SupportsIndex, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, MemRefType
 from xdsl.ir import Attribute
 
-from ...dialects.supported_types import UNSIGNED
+from ...dialects.supported_types import COMPLEX, UNSIGNED
 from ...passes.polyhedral.gathers import gathered_arguments
 from ...passes.polyhedral.identifiers import ArgumentNames
 from ...passes.polyhedral.scop import AccessKind, Scop
 from ...support.summaries import summary
-from .arguments import Argument, ArrayArgument, FloatArgument, IntegerArgument, Key, Place
+from .arguments import (
+    Argument,
+    ArrayArgument,
+    ComplexArrayArgument,
+    FloatArgument,
+    IntegerArgument,
+    Key,
+    Place,
+)
 from .elements import ELEMENTS, Element
 from .errors import ArgumentTypeError, ArgumentValueError, UnsupportedSignature
 
@@ -28,7 +37,7 @@ WHOLE_LOOP = 2**48
 """The size that larger ones stand for: no loop has as many iterations, and steps of loops times
 this size can still be added in 64 bits."""
 
-Value = int | float | bool
+Value = int | float | complex | bool
 CValue = int | float
 ForeignFunction = Callable[..., Any]
 
@@ -82,13 +91,17 @@ class Sizes:
 class Signature:
     """The arguments, in order, and the element types of the results.
 
-    Behind the arguments, code takes `tile_sizes`, which calls give by name.
+    Behind the arguments, code takes `tile_sizes`, which calls give by name. `complex_arguments` and
+    `complex_results` are the positions of real parts, whose imaginary parts are the last arguments
+    and results.
     """
 
     kernel: str
     arguments: tuple[Argument, ...]
     results: tuple[Element, ...]
     tile_sizes: tuple[str, ...] = ()
+    complex_arguments: tuple[int, ...] = ()
+    complex_results: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, scop: Scop) -> Signature:
@@ -101,21 +114,65 @@ class Signature:
         )
         returned = function.res_attrs
         results = tuple(
-            _scalar(f"{scop.name}: result {position + 1}", kind, _is_unsigned(returned, position))
+            _scalar(f"{scop.name}: result {position + 1}", kind, _has(UNSIGNED, returned, position))
             for position, kind in enumerate(function.function_type.outputs)
         )
-        return cls(scop.name, arguments, results)
+        numbers = [n for n, each in enumerate(arguments) if isinstance(each, FloatArgument)]
+        return cls(
+            scop.name,
+            arguments,
+            results,
+            complex_arguments=tuple(n for n in numbers if _has(COMPLEX, function.arg_attrs, n)),
+            complex_results=tuple(n for n in range(len(results)) if _has(COMPLEX, returned, n)),
+        )
 
     def __str__(self) -> str:
-        results = ", ".join(result.name for result in self.results)
+        returned = [result.name for result in self.results]
+        taken = list(map(str, self.arguments))
+        for position in self.complex_results:
+            returned[position] = f"complex<{returned[position]}>"
+        for position in self.complex_arguments:
+            name, _, kind = taken[position].partition(": ")
+            taken[position] = f"{name}: complex<{kind}>"
+        results = ", ".join(returned[: len(returned) - len(self.complex_results)])
         sizes = (f"{name}=..." for name in self.tile_sizes)
-        arguments = ", ".join((*(str(argument) for argument in self.arguments), *sizes))
+        count = len(taken) - len(self.complex_arguments)
+        arguments = ", ".join((*taken[:count], *sizes))
         return f"{self.kernel}({arguments})" + (f" -> {results}" if results else "")
+
+    def split(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Values of a call, with complex numbers as their parts; raises ArgumentTypeError."""
+        positions = self.complex_arguments
+        if not positions or len(values) + len(positions) != len(self.arguments):
+            return tuple(values)
+        split = list(values)
+        for position in positions:
+            number = split[position]
+            if not isinstance(number, Complex) and getattr(number, "shape", None) != ():
+                raise ArgumentTypeError(
+                    f"{self.arguments[position].place}: expected a complex number, "
+                    f"got {type(number).__name__}"
+                )
+            number = complex(number)
+            split[position] = number.real
+            split.append(number.imag)
+        return tuple(split)
+
+    def _joined(self, results: Sequence[Value]) -> Value | tuple[Value, ...]:
+        """Results with complex numbers in place of their parts."""
+        positions = self.complex_results
+        if not positions:
+            return tuple(results)
+        count = len(results) - len(positions)
+        joined = list(results[:count])
+        for position, imaginary in zip(positions, results[count:], strict=True):
+            joined[position] = complex(joined[position], imaginary)
+        return tuple(joined) if len(joined) > 1 else joined[0]
 
     def sizes_of(self, values: Sequence[object]) -> Sizes:
         """What Python arguments say; raises ArgumentTypeError, ArgumentValueError."""
         key: Key = []
-        for argument, value in zip(self.arguments, values, strict=True):
+        for argument, value in zip(self.arguments, self.split(values), strict=True):
             argument.bind(value, key)
         return self.sizes(tuple(key))
 
@@ -240,7 +297,7 @@ class Signature:
         cells = [result.ctype() for result in self.results]
         function(*values, *(ctypes.addressof(cell) for cell in cells))
         pairs = zip(self.results, cells, strict=True)
-        return tuple(result.to_python(cell.value) for result, cell in pairs)
+        return self._joined([result.to_python(cell.value) for result, cell in pairs])
 
     def __repr__(self) -> str:
         return summary(self, str(self))
@@ -248,7 +305,7 @@ class Signature:
 
 def _argument(scop: Scop, position: int, name: str, kind: Attribute) -> Argument:
     place = Place(scop.name, position, name)
-    unsigned = _is_unsigned(scop.func.arg_attrs, position)
+    unsigned = _has(UNSIGNED, scop.func.arg_attrs, position)
     if isinstance(kind, MemRefType):
         kinds = {
             access.kind
@@ -259,7 +316,9 @@ def _argument(scop: Scop, position: int, name: str, kind: Attribute) -> Argument
         shape = tuple(None if extent == DYNAMIC_INDEX else extent for extent in kind.get_shape())
         element = _scalar(str(place), cast(Attribute, kind.get_element_type()), unsigned)
         reads = AccessKind.READ in kinds or position in gathered_arguments(scop)
-        return ArrayArgument(place, element, shape, reads, AccessKind.WRITE in kinds)
+        is_complex = _has(COMPLEX, scop.func.arg_attrs, position)
+        make = ComplexArrayArgument if is_complex else ArrayArgument
+        return make(place, element, shape, reads, AccessKind.WRITE in kinds)
     element = _scalar(str(place), kind, unsigned)
     if element.bits is None:
         return FloatArgument(place, element)
@@ -270,8 +329,8 @@ def _argument(scop: Scop, position: int, name: str, kind: Attribute) -> Argument
     return IntegerArgument(place, element, is_size)
 
 
-def _is_unsigned(attributes: ArrayAttr[DictionaryAttr] | None, position: int) -> bool:
-    return attributes is not None and UNSIGNED in attributes.data[position].data
+def _has(mark: str, attributes: ArrayAttr[DictionaryAttr] | None, position: int) -> bool:
+    return attributes is not None and mark in attributes.data[position].data
 
 
 def _scalar(place: str, kind: Attribute, unsigned: bool) -> Element:

@@ -1,4 +1,4 @@
-"""Functions that programs declare pure: their addresses, by name.
+"""Functions that programs declare: their addresses, by name.
 
 Programs call functions of the C mathematics library, and those that the process has named with
 `register_function`: never whatever a library of the process happens to have.
@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp, f32, f64, i32, i64
 from xdsl.ir import Attribute
 
 from ...dialects.errors import SourceError
+from ...dialects.external import ExternalCallOp
 from ...dialects.mathematics import ExternalOp
 
 _SIGNATURES = {
@@ -57,7 +58,7 @@ _kept: dict[str, object] = {}
 
 
 def register_function(name: str, function: object) -> None:
-    """Lets programs call a function that they declare pure, by this name.
+    """Lets programs call a function that they declare, by this name.
 
     `function` is a function of ctypes, an object with an `address` (a callback of Numba's `cfunc`),
     or an address. Raises ValueError for names of the C mathematics library, and TypeError.
@@ -85,7 +86,10 @@ def registered_name(function: object) -> str | None:
 def check_external_functions(module: ModuleOp) -> None:
     """Raises SourceError at a call of a function that has no address."""
     for operation in module.walk():
-        if isinstance(operation, ExternalOp) and _address(operation.callee.data) is None:
+        if (
+            isinstance(operation, ExternalOp | ExternalCallOp)
+            and _address(operation.callee.data) is None
+        ):
             name = operation.callee.data
             raise SourceError.at(
                 operation,
@@ -107,7 +111,7 @@ def check_external_functions(module: ModuleOp) -> None:
 
 def external_functions(module: ModuleOp) -> Mapping[str, int]:
     """The addresses of the functions that a module calls."""
-    calls = (each for each in module.walk() if isinstance(each, ExternalOp))
+    calls = (each for each in module.walk() if isinstance(each, ExternalOp | ExternalCallOp))
     names = dict.fromkeys(call.callee.data for call in calls)
     return {name: address for name in names if (address := _address(name)) is not None}
 

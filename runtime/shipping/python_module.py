@@ -77,7 +77,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._calling import errors
-from ._calling.arguments import ArrayArgument, FloatArgument, IntegerArgument, Place
+from ._calling.arguments import (
+    ArrayArgument,
+    ComplexArrayArgument,
+    FloatArgument,
+    IntegerArgument,
+    Place,
+)
 from ._calling.compiled_function import CompiledFunction, SharedCode
 from ._calling.elements import ELEMENTS
 
@@ -209,9 +215,8 @@ def _description(interface: Interface, position: int, argument: Argument, where:
             shape = tuple(
                 extent if isinstance(extent, int) else None for extent in interface.shape(position)
             )
-            return (
-                f"ArrayArgument({where}, {element}, {shape!r}, {argument.reads}, {argument.writes})"
-            )
+            uses = f"{argument.reads}, {argument.writes}"
+            return f"{type(argument).__name__}({where}, {element}, {shape!r}, {uses})"
         case IntegerArgument():
             return f"IntegerArgument({where}, {element}, False)"
         case FloatArgument():

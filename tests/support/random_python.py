@@ -21,8 +21,12 @@ from loopwright.frontends.python.printing import print_python
 from loopwright.passes.polyhedral.extents import infer_extents
 
 HEADER = (
-    "import math\n\nimport numpy as np\n\nimport loopwright\nfrom loopwright import f64, i64\n\n\n"
+    "import math\n\nimport numpy as np\n\nimport loopwright\n"
+    "from loopwright import c128, f64, i64\n\n\n"
 )
+
+FIRST_WITH_COMPLEX = 900
+"""Functions of smaller numbers are as they were when they were counted."""
 
 Extent = tuple[str, int]
 Shape = tuple[Extent, ...]
@@ -51,6 +55,9 @@ class PythonFunction:
         self.seed = seed
         choices = random.Random(-seed)
         self.untyped, self.permuted = choices.random() < 0.2, choices.random() < 0.3
+        self.is_complex = seed >= FIRST_WITH_COMPLEX and choices.random() < 0.3
+        if self.is_complex:
+            self.element = "c128"
 
     @property
     def source(self) -> str:
@@ -86,11 +93,13 @@ class PythonFunction:
     def arguments(self) -> list[Any]:
         """Sizes, and arrays of small integers."""
         generator = np.random.default_rng(self.seed)
-        kind = np.float64 if self.element == "f64" else np.int64
+        kind = {"f64": np.float64, "i64": np.int64, "c128": np.complex128}[self.element]
         arrays = [
             generator.integers(-3, 4, [self.sizes[extent] for extent in extents]).astype(kind)
             for extents in ARRAYS.values()
         ]
+        if self.is_complex:
+            arrays = [each + 1j * generator.integers(-3, 4, each.shape) for each in arrays]
         if self.permuted:
             arrays = [np.asfortranarray(a) if generator.random() < 0.5 else a for a in arrays]
         return [self.sizes["n"], self.sizes["m"], *arrays]
@@ -140,6 +149,8 @@ class PythonFunction:
         if choice < 0.55:
             operator = self.random.choice(["+", "-", "+", "*"])
             return f"({one} {operator} {self._expression(shape, depth - 2)})"
+        if choice < 0.9 and self.is_complex:
+            return self._complex(one, shape)
         if choice < 0.65:
             name = self.random.choice(["np.maximum", "np.minimum"])
             return f"{name}({one}, {self._leaf(shape)})"
@@ -150,13 +161,29 @@ class PythonFunction:
             return self._reduction(shape) or f"abs({one})"
         return f"-{one}"
 
+    def _complex(self, one: str, shape: Shape) -> str:
+        """An expression of complex numbers, whose parts stay integers."""
+        other = self._leaf(shape)
+        return self.random.choice(
+            [
+                f"np.conj({one})",
+                f"({one}).real",
+                f"(2j * ({one}).imag - {other})",
+                f"np.where({other} == {self._leaf(shape)}, {one} * 1j, 1j)",
+                f"({one} * (1 - 2j))",
+                self._reduction(shape) or f"-{one}",
+            ]
+        )
+
     def _reduction(self, shape: Shape) -> str | None:
         """An expression of this shape that sums over something."""
         inner = self._extent(self.random.choice(["n", "m"]))
         if len(shape) == 1:
             if self.random.random() < 0.5:
                 name = self.random.choice(["np.sum", "np.max"])
-                if name == "np.max" and (inner[0] in ("k", "n - k") or inner[1]):
+                if self.is_complex or (
+                    name == "np.max" and (inner[0] in ("k", "n - k") or inner[1])
+                ):
                     name = "np.sum"
                 axis = self.random.choice([0, 1])
                 operand = (inner, *shape) if axis == 0 else (*shape, inner)

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from ....dialects.affine import LoadOp, StoreOp
+from ....dialects.external import touched_memrefs
 
 _NO_SUBSCRIPTS = AffineMapAttr(AffineMap(0, 0, ()))
 
@@ -96,7 +97,8 @@ def holds(cell: Cell, value: SSAValue, anchor: Operation) -> bool:
     if not isinstance(owner, Operation) or owner.parent is not anchor.parent:
         return False
     return cell.is_loaded_by(owner) and not any(
-        isinstance(op, StoreOp) and op.memref is cell.memref for op in _between(owner, anchor)
+        (isinstance(op, StoreOp) and op.memref is cell.memref) or cell.memref in touched_memrefs(op)
+        for op in _between(owner, anchor)
     )
 
 
@@ -126,7 +128,9 @@ def _final_store(operation: Operation, result: SSAValue) -> StoreOp | None:
 
 
 def _accesses(operation: Operation, array: SSAValue) -> bool:
-    return isinstance(operation, LoadOp | StoreOp) and operation.memref is array
+    if isinstance(operation, LoadOp | StoreOp):
+        return operation.memref is array
+    return array in touched_memrefs(operation)
 
 
 def _between(first: Operation, last: Operation) -> Iterator[Operation]:

@@ -11,9 +11,9 @@ from ..fused_products import drop_needless_marks, mark_fused
 
 
 def inline_calls(function: func.FuncOp, module: ModuleOp | None) -> None:
-    """Inlines every call in place, transitively.
+    """Inlines every call of a function with a body in place, transitively.
 
-    Raises SourceError at calls to functions that have no body in `module`, and at recursion.
+    Raises SourceError at calls to functions that `module` does not have, and at recursion.
     """
     if any(isinstance(op, func.CallOp) for op in function.walk()):
         mark_fused(function)
@@ -24,6 +24,8 @@ def inline_calls(function: func.FuncOp, module: ModuleOp | None) -> None:
 def _inline(function: func.FuncOp, module: ModuleOp | None, active: tuple[str, ...]) -> None:
     for call in [op for op in function.walk() if isinstance(op, func.CallOp)]:
         callee = _callee(call, module)
+        if callee.is_declaration:
+            continue
         name = callee.sym_name.data
         if name in active:
             raise SourceError.at(
@@ -39,14 +41,14 @@ def _callee(call: func.CallOp, module: ModuleOp | None) -> func.FuncOp:
     name = call.callee.root_reference.data
     for op in module.ops if module is not None else ():
         if isinstance(op, func.FuncOp) and op.sym_name.data == name:
-            if op.is_declaration or len(op.body.blocks) != 1:
+            if len(op.body.blocks) > 1:
                 break
             return op
     raise SourceError.at(
         call,
         f"the function '@{name}' has no body in this module",
-        hint="define it in the module, use an operation of arith or math instead, or declare it "
-        "pure where it is: attributes {llvm.readnone}",
+        hint="define it in the module, or declare it there: func.func private "
+        f"@{name}(...), with attributes {{llvm.readnone}} where it is pure",
     )
 
 

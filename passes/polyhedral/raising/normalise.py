@@ -14,6 +14,7 @@ from ..fused_products import drop_needless_marks, mark_fused
 from ..memrefs import as_memref
 from .canonicalise import make_affine
 from .importing.import_function import import_function
+from .importing.library_calls import order_external_calls
 from .inlining import drop_casts, inline_calls, module_of
 from .narrow_floats import widen_narrow_floats
 from .scalar_demotion import define_undefined, demote_carried_values, demote_results
@@ -60,6 +61,7 @@ def normalise(function: func.FuncOp) -> NormalForm:
     import_function(copy, module_of(function))
     inline_calls(copy, module_of(function))
     drop_casts(copy)
+    order_external_calls(copy)
     _check_blocks(copy)
     check_types(copy)
     widen_narrow_floats(copy)

@@ -14,7 +14,9 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ....dialects.external import touched_memrefs
 from ....dialects.opaque import callee_of
+from ..memrefs import memref_shape
 from ..scop import AccessKind
 from .affine_values import AffineValues, NotAffineError
 
@@ -45,6 +47,11 @@ def _accesses(
     values: AffineValues, callee: func.FuncOp, operands: dict[BlockArgument, SSAValue]
 ) -> Iterator[OpaqueAccess]:
     for operation in callee.walk():
+        for array in touched_memrefs(operation):
+            if isinstance(array, BlockArgument) and array in operands:
+                anywhere = (None,) * len(memref_shape(array))
+                for kind in (AccessKind.READ, AccessKind.WRITE):
+                    yield OpaqueAccess(kind, operands[array], anywhere)
         if isinstance(operation, LoadOp | StoreOp):
             array = operation.memref
             if not isinstance(array, BlockArgument) or array not in operands:

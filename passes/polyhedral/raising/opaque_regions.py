@@ -7,9 +7,10 @@
       affine.store %1, %A[%k]                func.func private @f_opaque0(...) {loopwright.opaque}
     }
 
-Subscripts that depend on data, loops with such bounds, `scf.while`, and branches around these. A
-region is a run of operations in one block, the smallest with all uses of its values. Each call is
-one statement, of which only the arrays it may access are known.
+Subscripts that depend on data, loops with such bounds, `scf.while`, calls of functions that are
+only declared, and branches around these. A region is a run of operations in one block, the smallest
+with all uses of its values. Each call is one statement, of which only the arrays it may access are
+known.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineSymExpr
 from xdsl.traits import IsTerminator
 
 from ....dialects.errors import SourceError
+from ....dialects.external import ExternalCallOp, touched_memrefs
 from ....dialects.opaque import OPAQUE
 from ..fused_products import drop_needless_marks, fused_operand, fused_product
 from ..gathers import depends_on_data
@@ -43,6 +45,7 @@ _KNOWN = frozenset(
     (
         *("affine.apply", "affine.for", "affine.if", "affine.load", "affine.store"),
         *("affine.yield", "memref.alloc", "memref.alloca", "memref.dealloc", "memref.dim"),
+        "memref.external",
         *("scf.condition", "scf.for", "scf.if", "scf.while", "scf.yield"),
     )
 )
@@ -79,6 +82,8 @@ class _Finder:
             for operation in function.walk()
             if isinstance(operation, StoreOp | memref.StoreOp)
         }
+        for operation in function.walk():
+            self.written.update(touched_memrefs(operation))
 
     def found(self) -> _Runs:
         runs = self._runs(self.function.body.block, 0)
@@ -173,7 +178,7 @@ class _Finder:
         match operation:
             case LoadOp() | StoreOp():
                 return [] if self._is_access(operation) else None
-            case scf.WhileOp():
+            case scf.WhileOp() | ExternalCallOp():
                 return None
             case ForOp() | scf.ForOp():
                 if not self._has_affine_bounds(operation):

@@ -13,9 +13,9 @@ ARGUMENTS = "%N: index, %M: index, %n: i32, %x: f64, %A: memref<?xf64>, %I: memr
 # hint.
 CASES = {
     "unknown function": (
-        "func.call @outside(%x) : (f64) -> () // here",
-        "the function '@outside' has no body",
-        "define it in the module",
+        "%p, %q = func.call @outside(%x) : (f64) -> (f64, f64) // here",
+        "'@outside' has no body here and gives more than one number",
+        "memref",
     ),
     "recursion": (
         "func.call @f(%N, %M, %n, %x, %A, %I) : "
@@ -69,7 +69,7 @@ CASES = {
 def test_is_refused(case: str) -> None:
     lines, message, hint = CASES[case]
     text = (
-        "func.func private @outside(f64)\n"
+        "func.func private @outside(f64) -> (f64, f64)\n"
         f"func.func @f({ARGUMENTS}) {{\n{lines.strip()}\n  return\n}}\n"
     )
     with pytest.raises(SourceError) as caught:

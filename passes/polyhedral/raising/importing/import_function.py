@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import (
+    ComplexType,
     IndexType,
     MemRefType,
     ModuleOp,
@@ -16,14 +17,16 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 
 from .....dialects.errors import SourceError
+from .....dialects.supported_types import element_type
 from ..inlining import inline_calls
 from .atomics import expand_atomic
 from .bufferise import bufferise
+from .complex_numbers import expand_complex
 from .copies import expand_copy
 from .globals import globals_of, localise_globals
 from .index_operations import replace_index_operations
 from .layouts import drop_layouts, rank_arguments
-from .library_calls import is_pure, library_function, replace_library_calls
+from .library_calls import is_external, is_pure, library_function, replace_library_calls
 from .parallel_loops import expand_forall, expand_parallel
 from .regions import expand_integer_loop, expand_switch, inline_region
 from .resolve_views import resolve_views
@@ -100,6 +103,8 @@ def is_foreign(function: func.FuncOp, module: ModuleOp | None) -> bool:
 
 
 def _is_foreign_type(kind: Attribute) -> bool:
+    if isinstance(element_type(kind), ComplexType):
+        return True
     if isinstance(kind, MemRefType):
         return not (isinstance(kind.layout, NoneAttr) and isinstance(kind.memory_space, NoneAttr))
     return isinstance(kind, TensorType | UnrankedMemRefType)
@@ -120,7 +125,11 @@ def _is_foreign_operation(operation: Operation, module: ModuleOp | None) -> bool
 
 
 def _is_library_call(call: func.CallOp, module: ModuleOp | None) -> bool:
-    return library_function(call, module) is not None or is_pure(call, module)
+    return (
+        library_function(call, module) is not None
+        or is_pure(call, module)
+        or is_external(call, module)
+    )
 
 
 def import_function(function: func.FuncOp, module: ModuleOp | None) -> None:
@@ -147,6 +156,7 @@ def import_function(function: func.FuncOp, module: ModuleOp | None) -> None:
             expand_copy(operation)
     resolve_views(function)
     drop_layouts(function)
+    expand_complex(function)
 
 
 def _expand_structured(function: func.FuncOp) -> None:

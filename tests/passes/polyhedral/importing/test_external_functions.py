@@ -94,7 +94,6 @@ def test_c(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
             "'@nothing' is neither of the C mathematics library nor registered",
         ),
         ("@weight", "@getpid", "'@getpid' is neither of the C mathematics library nor registered"),
-        (" attributes {llvm.readnone}", "", "pure where it is"),
         ("(i64, f32) -> f64 attr", "(i8, f32) -> f64 attr", "i8"),
     ],
 )
