@@ -34,6 +34,8 @@ def main() -> int:
     parser.add_argument("--findings", type=Path, default=Path("build/campaign"))
     parser.add_argument("--record", metavar="NAME", help="add to benchmarks/results/NAME.json")
     options = parser.parse_args()
+    # No pair comes twice, and code that was stored would hide mistakes in what makes it.
+    os.environ["LOOPWRIGHT_CACHE"] = "off"
     campaign = Campaign.of_pairs(
         options.pairs, options.seed, options.jobs, options.limit, options.findings
     )

@@ -12,7 +12,7 @@ import islpy as isl
 from xdsl.dialects import arith
 
 from ...dialects import affine
-from ..polyhedral.counting import fix_parameters
+from ..polyhedral.counting import fix_parameters, has_at_most
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, place_of, walk
 from ..schedules.active_pairs import Function
 from ..schedules.program_edits import outer_values
@@ -57,7 +57,7 @@ class VectorLoops:
         self._in_step: dict[int, bool] = {}
         self._short: dict[int, bool] = {}
         self._free: dict[int, bool] = {}
-        self._trip_counts: dict[tuple[Hashable, ...], int] = {}
+        self._constant_length: dict[tuple[Hashable, ...], bool] = {}
 
     def around(
         self, statement: StatementStatistics, loops: tuple[Loop, ...]
@@ -202,19 +202,18 @@ class VectorLoops:
         Guards at borders, as of padding, may take a few away; but bounds of skewed loops are no
         constants then.
         """
-        statement = self._program.statement(name)
-        is_skewed = any(sum(map(bool, statement.slopes(loop))) > 1 for loop in loops)
-        return self._lengths(name, loops) <= (1 if is_skewed else LENGTHS_AT_BORDERS)
-
-    def _lengths(self, name: str, loops: tuple[Loop, ...]) -> int:
-        """How many trip counts the last of the loops around a statement has."""
         key = name, *map(id, loops)
-        if key not in self._trip_counts:
+        if key not in self._constant_length:
             values = isl.Map.from_range(self._iterations(name, loops))
             values = values.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, len(loops) - 1)
             lengths = values.lexmin().reverse().apply_range(values.lexmax()).deltas()
-            self._trip_counts[key] = lengths.count_val().to_python()
-        return self._trip_counts[key]
+            lengths = lengths.project_out(isl.dim_type.param, 0, lengths.dim(isl.dim_type.param))
+            statement = self._program.statement(name)
+            is_skewed = any(sum(map(bool, statement.slopes(loop))) > 1 for loop in loops)
+            self._constant_length[key] = has_at_most(
+                lengths, 1 if is_skewed else LENGTHS_AT_BORDERS
+            )
+        return self._constant_length[key]
 
     def size(self, statement: StatementStatistics, loops: tuple[Loop, ...], depth: int) -> int:
         """Instructions of a copy when the loops from a depth on are unrolled.

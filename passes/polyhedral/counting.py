@@ -248,3 +248,12 @@ def _product(left: Polynomial, right: Polynomial) -> Polynomial:
             exponents = tuple(a + b for a, b in zip(one, other, strict=True))
             result[exponents] = result.get(exponents, Fraction(0)) + factor * value
     return {exponents: value for exponents, value in result.items() if value}
+
+
+def has_at_most(points: isl.Set, most: int) -> bool:
+    """Whether a set without parameters has no more points; finds some, instead of counting all."""
+    for _ in range(most):
+        if points.is_empty():
+            return True
+        points = points.subtract(isl.Set.from_point(points.sample_point()))
+    return bool(points.is_empty())

@@ -17,6 +17,9 @@ FINDINGS = (WRONG, ERROR, ENDED, HANG)
 # Seconds between lines of progress.
 PAUSE = 30
 
+# Seeds of a child process, which takes a second or two to start.
+BATCH = 60
+
 
 @dataclass
 class Campaign:
@@ -51,7 +54,7 @@ class Campaign:
         seeds = self.seeds
         open_seeds = set(seeds)
         told = time.monotonic()
-        for event in supervise(self.check, seeds, jobs=self.jobs, limit=self.limit):
+        for event in supervise(self.check, seeds, jobs=self.jobs, batch=BATCH, limit=self.limit):
             if isinstance(event, int):
                 open_seeds.discard(event)
             elif event is not None:

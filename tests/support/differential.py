@@ -69,19 +69,25 @@ def compiled(
     *,
     fast_math: bool = False,
     check_bounds: bool = False,
-    rounded: bool = False,
 ) -> Outcome:
-    """Arguments after a run of compiled code, then results; of `rounded` floats if asked for.
+    """Arguments after a run of compiled code, then results.
 
     What is generated for a schedule is validated: a violation is an error.
     """
-    arguments = program.make_arguments(sizes, rounded=rounded)
     kernel = build(function, schedule, threads, fast_math=fast_math, check_bounds=check_bounds)
     try:
-        results = kernel(*arguments)
+        return outcome(program, kernel, sizes)
     except Exception as error:
         error.add_note(describe(program, sizes, schedule, threads))
         raise
+
+
+def outcome(
+    program: RandomProgram, kernel: Kernel, sizes: Mapping[str, int], *, rounded: bool = False
+) -> Outcome:
+    """Arguments after a call of the program's kernel, then results; of `rounded` floats if so."""
+    arguments = program.make_arguments(sizes, rounded=rounded)
+    results = kernel(*arguments)
     return [*arguments, *_listed(results)]
 
 

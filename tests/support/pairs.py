@@ -19,7 +19,16 @@ from loopwright.runtime.program import Function
 
 from .arithmetic import UndefinedBehaviourError
 from .choice import SeededChooser, chance, choose
-from .differential import DifferenceError, Outcome, assert_same, compiled, function_of, interpreted
+from .differential import (
+    DifferenceError,
+    Outcome,
+    assert_same,
+    build,
+    compiled,
+    function_of,
+    interpreted,
+    outcome,
+)
 from .interpreter import UnsupportedError
 from .random_programs import RandomProgram, seeded_program, seeded_sizes
 from .random_schedules import random_schedule
@@ -115,15 +124,15 @@ class Checker:
         note = self._step(
             "compile and run", pipeline=schedule, sizes=run.sizes, threads=threads, **options
         )
-        found = compiled(self.program, function, run.sizes, schedule, threads, **options)
-        assert_same(run.expected, found, note)
+        kernel = build(function, schedule, threads, **options)
+        assert_same(run.expected, outcome(self.program, kernel, run.sizes), note)
         if rounded and not fast_math and self._is_rounded_alike:
             note = self._step(
                 "rounded floats", pipeline=schedule, sizes=run.sizes, threads=threads, **options
             )
-            first = compiled(self.program, function, run.sizes, rounded=True)
-            again = compiled(
-                self.program, function, run.sizes, schedule, threads, rounded=True, **options
+            written = build(function, None, 1)
+            first, again = (
+                outcome(self.program, each, run.sizes, rounded=True) for each in (written, kernel)
             )
             assert_same(first, again, note)
 
@@ -137,9 +146,7 @@ class Checker:
         """The default schedule for two threads, or a random one."""
         if chance(self.chooser, 8):
             self._step("default schedule", sizes=run.sizes, threads=2, fast_math=fast_math)
-            known = {size.name for size in function.scop.sizes}
-            named = {name.removeprefix("%"): value for name, value in run.sizes.items()}
-            sizes = {name: value for name, value in named.items() if name in known}
+            sizes = function.checked_sizes(self.program.make_arguments(run.sizes))
             return function.default_schedule(sizes, threads=2, fast_math=fast_math)
         return random_schedule(
             self.chooser,

@@ -13,8 +13,10 @@ from loopwright.passes.polyhedral.counting import (
     UncountableError,
     cardinality,
     floating_point_operations,
+    has_at_most,
 )
 from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.polyhedral.isl_context import bounded
 from loopwright.passes.polyhedral.scop import Scop
 
 STENCIL = """
@@ -156,3 +158,28 @@ def test_triangles_cut_into_blocks(condition: str, n: int) -> None:
     assert cardinality(points) == points.count_val().to_python()
     shadow = points.project_out(isl.dim_type.set, 2, 1)
     assert cardinality(shadow) == shadow.count_val().to_python()
+
+
+LENGTHS = """[n, m] -> { [i0] -> [o0] : i0 mod 2 = 0 and 0 <= o0 < n and 2o0 > i0 - m
+    and 15o0 >= 7i0 - 9 and 4*floor(o0/4) >= 3o0 - 1 - i0 }"""
+
+
+@pytest.mark.parametrize(
+    ("points", "most", "expected"),
+    [
+        ("{ [i] : 1 = 0 }", 0, True),
+        ("{ [i] : 0 <= i < 4 }", 4, True),
+        ("{ [i] : 0 <= i < 5 }", 4, False),
+        ("{ [i] : i = 1 or i = 80 or i = 9000000 }", 3, True),
+        ("{ [i] : i mod 1000 = 0 }", 4, False),
+    ],
+)
+def test_few_points(points: str, most: int, expected: bool) -> None:
+    assert has_at_most(isl.Set(points), most) == expected
+
+
+def test_few_points_of_what_isl_counts_for_long() -> None:
+    values = isl.Map(LENGTHS)
+    lengths = values.lexmin().reverse().apply_range(values.lexmax()).deltas()
+    with bounded(operations=2_000_000):
+        assert not has_at_most(lengths.project_out(isl.dim_type.param, 0, 2), 4)
