@@ -19,7 +19,6 @@ from loopwright.passes.polyhedral.dependences import (
 from loopwright.passes.polyhedral.isl_context import bounded
 from loopwright.passes.schedules.errors import MalformedTransformation
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.transformations.pack import Pack
 from loopwright.passes.transformations.parallel import Parallel
 
 MATMUL = """
@@ -457,27 +456,3 @@ def test_what_a_later_statement_only_may_overwrite_is_copied_out() -> None:
         a = np.zeros(8)
         loopwright.load(MAY_OVERWRITE)["f"].compile(schedule)(j, a, b)
         assert np.array_equal(a, expected), schedule
-
-
-HUNDREDS_OF_PIECES = """
-func.func @f(%N: index, %M: index, %A0: memref<?x?xi8>) {
-  affine.for %i = -2 to 3 {
-    affine.for %j = affine_map<(d0) -> (d0 - 1)>(%i) to %N step 2 {
-      affine.for %k = affine_map<(d0) -> (d0 - 1)>(%j) to %M step 2 {
-        affine.for %l = 2 to %M step 3 {
-          %v1 = affine.load %A0[((%i * 3 + %M + 1) mod 5) + 1, %j * 2 + 6] : memref<?x?xi8>
-          affine.store %v1, %A0[%k + 4, %l - 2] : memref<?x?xi8>
-        }
-      }
-    }
-  }
-  return
-}
-"""
-
-
-def test_dependences_in_hundreds_of_pieces_are_refused() -> None:
-    """isl's `coalesce` ends the process at what the copies depend on."""
-    schedule = loopwright.load(HUNDREDS_OF_PIECES)["f"].schedule("tile{loops=i sizes=7}")
-    with pytest.raises(MalformedTransformation, match="too complex"):
-        schedule.apply(Pack(("i",), array="A0", order=(1, 0)))
