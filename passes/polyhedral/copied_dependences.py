@@ -8,6 +8,7 @@ from dataclasses import replace
 import islpy as isl
 
 from .dependences import Dependence, DependenceKind, Dependences
+from .isl_context import coalesced
 from .reductions import find_accumulation
 from .scop import AccessKind, Array, Scop, Statement
 
@@ -87,10 +88,10 @@ def _moved(
         if relation.is_empty():
             continue
         if item.kind is DependenceKind.FLOW:
-            moved = relation.apply_range(copies).coalesce()
+            moved = coalesced(relation.apply_range(copies))
             yield replace(item, target=name, relation=moved, reduction=False)
         else:
-            moved = relation.apply_domain(copies).coalesce()
+            moved = coalesced(relation.apply_domain(copies))
             yield replace(item, source=name, relation=moved, reduction=False)
 
 
@@ -122,4 +123,4 @@ def _union(relations: Sequence[isl.Map]) -> Iterator[isl.Map]:
         for other in relations[1:]:
             result = result.union(other)
         if not result.is_empty():
-            yield result.coalesce()
+            yield coalesced(result)

@@ -32,6 +32,10 @@ MAXIMAL_SECONDS = 10.0
 """CPU time of one step of a compile: the dependences, a transformation, the loops."""
 
 
+MOST_PIECES = 100
+"""Pieces of a relation that `coalesced` tries to merge, pair by pair."""
+
+
 class TooComplexError(Exception):
     """A computation that isl did not finish within its number of operations or its time."""
 
@@ -69,8 +73,11 @@ def bounded(operations: int | None = None, seconds: float | None = None) -> Gene
 def coalesced(relation: isl.Map) -> isl.Map:
     """A relation in fewer pieces, or as it is where isl fails at merging them.
 
-    isl's `coalesce` stops at some relations ("original tableau does not correspond to ...").
+    isl's `coalesce` stops at some relations ("original tableau does not correspond to ..."), and
+    ends the process at some of hundreds of pieces with quotients.
     """
+    if relation.n_basic_map() > MOST_PIECES:
+        return relation
     try:
         return relation.coalesce()
     except isl.Error:

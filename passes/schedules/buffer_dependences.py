@@ -11,6 +11,7 @@ import islpy as isl
 
 from ..polyhedral.copied_dependences import pairs_through
 from ..polyhedral.dependences import Dependence, DependenceKind, Dependences
+from ..polyhedral.isl_context import coalesced
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, AccessKind, Array, Statement
 from .program_edits import instances_for, same_iteration
@@ -106,7 +107,7 @@ class BufferDependences:
         for (kind, source, target), pairs in found.items():
             if not pairs.is_empty():
                 array = self.array
-                yield Dependence(kind, source, target, array, pairs.coalesce(), memory_based=True)
+                yield Dependence(kind, source, target, array, coalesced(pairs), memory_based=True)
 
     def _performers(
         self, name: str, kind: AccessKind, copies: Mapping[AccessKind, Sequence[Statement]]
@@ -178,7 +179,7 @@ class BufferDependences:
     def _dependence(
         self, kind: DependenceKind, source: str, target: str, pairs: Sequence[isl.Map]
     ) -> Iterator[Dependence]:
-        relation = reduce(isl.Map.union, pairs).coalesce()
+        relation = coalesced(reduce(isl.Map.union, pairs))
         if not relation.is_empty():
             yield Dependence(kind, source, target, self.buffer.name, relation)
 

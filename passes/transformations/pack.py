@@ -306,12 +306,13 @@ class _Packing:
     ) -> None:
         """The dependences through buffer and array, as far as they follow from those before."""
         old = self.schedule.dependences
+        if old.has_free_steps(self.array.name, (s.name for s, _ in self.uses)):
+            return
         found = BufferDependences(old, self.outer, self.uses, self.buffer)
         through = old.conflicts.get(self.array.name)
         if through is not None:
             note_dependences(scop, self.array, found.conflicts(through, copy_in, copy_out))
-        if not old.has_free_steps(self.array.name, (s.name for s, _ in self.uses)):
-            note_dependences(scop, self.buffer, found.items(copy_in, copy_out))
+        note_dependences(scop, self.buffer, found.items(copy_in, copy_out))
 
     def _parts(self) -> tuple[list[Tree], list[Tree]]:
         """What the body runs before the copies into the buffer, and behind them."""

@@ -120,13 +120,17 @@ class Child:
         """What it has ended with (the number of a signal, negative); None while it runs."""
         return self._process.poll()
 
+    def interrupt(self) -> None:
+        """Ends it and what it has started; who waits for a message sees the end."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
     def kill(self) -> str:
         """Ends it and what it has started; how it had ended before, if it had, in words."""
         if self._errors.closed:
             return "it was killed before"
         code = self._process.poll()
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        self.interrupt()
         self.connection.close()
         self._process.wait()
         words = self._last_words()

@@ -101,6 +101,11 @@ class Worker:
         """Whether `answer` does not have to wait."""
         return self.connection.poll(0) or time.monotonic() > self._deadline
 
+    def interrupt(self) -> None:
+        """Ends the process while another thread waits for an answer, which is lost."""
+        with self._lock:
+            self._child.interrupt()
+
     def close(self) -> None:
         """Ends the process, also while another thread waits for an answer."""
         with self._lock:

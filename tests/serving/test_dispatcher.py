@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,3 +42,19 @@ def test_a_process_that_dies_or_hangs_is_replaced_with_its_programs(
         for name in ("mvt", "mvt-2"):
             assert dispatcher.ask("describe", {"program": name})["result"]["function"] == "mvt"
         assert worker not in children()
+
+
+def test_a_cancelled_call_is_ended_and_one_that_waits_never_runs(dispatcher: Dispatcher) -> None:
+    dispatcher.ask("load", {"source": "polybench/mvt", "size": "MINI", "name": "cancelled"})
+    before = children()
+    running, waiting = (
+        dispatcher.begin("tune", {"program": "cancelled", "seconds": 2}) for _ in range(2)
+    )
+    while not running.running():
+        time.sleep(0.01)
+    for future in (waiting, running):
+        dispatcher.cancel(future)
+    assert waiting.cancelled()
+    assert running.result()["problem"]["code"] == "crash"
+    assert dispatcher.ask("describe", {"program": "cancelled"})["result"]["function"] == "mvt"
+    assert before - children()

@@ -47,18 +47,35 @@ class Dispatcher:
         self._starts = 0
         self._known: set[str] = set()
         self._is_closed = threading.Event()
+        self._lock = threading.Lock()
+        self._running: Future[Answer] | None = None
+        self._is_interrupted = False
         # The child ends with the thread that has started it.
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
     def ask(self, name: str, arguments: Mapping[str, Any]) -> Answer:
         """The answer to a call, when its turn has come."""
+        return self.begin(name, arguments).result()
+
+    def begin(self, name: str, arguments: Mapping[str, Any]) -> Future[Answer]:
+        """The answer to come of a call."""
         future: Future[Answer] = Future()
         try:
             self._waiting.put_nowait((Request(name, arguments), future))
         except queue.Full:
-            return _problem("busy", f"{MOST_WAITING} calls are waiting", "ask again later")
-        return future.result()
+            problem = _problem("busy", f"{MOST_WAITING} calls are waiting", "ask again later")
+            future.set_result(problem)
+        return future
+
+    def cancel(self, future: Future[Answer]) -> None:
+        """Nobody waits for an answer any more: a call that runs is ended, with its process."""
+        if future.cancel():
+            return
+        with self._lock:
+            if self._running is future and self._worker is not None:
+                self._is_interrupted = True
+                self._worker.interrupt()
 
     def close(self) -> None:
         """Ends the child process, and all calls with it."""
@@ -71,7 +88,23 @@ class Dispatcher:
     def _serve(self) -> None:
         while (item := self._waiting.get()) is not None:
             request, future = item
-            future.set_result(self._answer(request))
+            if not future.set_running_or_notify_cancel():
+                continue
+            with self._lock:
+                self._running = future
+            answer = self._answer(request)
+            with self._lock:
+                self._running = None
+            if self._is_interrupted:
+                self._renew()
+            future.set_result(answer)
+
+    def _renew(self) -> None:
+        """Leaves a process that was interrupted, maybe after its answer, to its end."""
+        self._is_interrupted = False
+        if self._worker is not None and not self._is_closed.is_set():
+            self._worker.close()
+            self._worker, self._starts = None, 0
 
     def _answer(self, request: Request) -> Answer:
         if self._is_closed.is_set():

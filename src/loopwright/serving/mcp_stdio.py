@@ -54,9 +54,12 @@ def make_server(dispatcher: Dispatcher) -> Server[dict[str, Any]]:
         )
 
     async def call_tool(_: object, params: types.CallToolRequestParams) -> types.CallToolResult:
-        answer = await anyio.to_thread.run_sync(
-            dispatcher.ask, params.name, params.arguments or {}, abandon_on_cancel=True
-        )
+        future = dispatcher.begin(params.name, params.arguments or {})
+        try:
+            answer = await anyio.to_thread.run_sync(future.result, abandon_on_cancel=True)
+        except anyio.get_cancelled_exc_class():
+            dispatcher.cancel(future)
+            raise
         is_error = "problem" in answer
         content = answer["problem"] if is_error else answer["result"]
         return types.CallToolResult(
