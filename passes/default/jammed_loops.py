@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from ..estimate.estimate import estimate
 from ..estimate.scheduling_context import SchedulingContext
@@ -40,7 +41,7 @@ def jammed_loops(schedule: Schedule, context: SchedulingContext) -> Schedule:
     for names in [statements(nest) for nest in nests(schedule.tree)]:
         nest = next(nest for nest in nests(schedule.tree) if names[0] in statements(nest))
         best, least = schedule, seconds
-        for loop in _around_innermost(nest):
+        for loop in list(_around_innermost(schedule, nest)):
             reached = seconds
             for factor in FACTORS:
                 jammed = _jam(schedule, loop, factor)
@@ -54,18 +55,26 @@ def jammed_loops(schedule: Schedule, context: SchedulingContext) -> Schedule:
     return schedule
 
 
-def _around_innermost(nest: Tree) -> Iterator[Loop]:
-    """Loops that are neither innermost, nor of tiles, nor marked but as parallel."""
+def _around_innermost(schedule: Schedule, nest: Tree) -> Iterator[Loop]:
+    """Loops that are neither innermost, nor of tiles, nor marked but as parallel.
+
+    Around marked vectors, only those whose iterations are independent: vectors that are made of
+    others in registers are not when copies come in between. Around copies that LLVM is to make
+    vectors of, none: it does not from more of them.
+    """
     inner = {id(loop.body) for loop in loops(nest)}
     for outermost in (loop for loop in loops(nest) if id(loop) not in inner):
         members = chain(outermost)
         tiles = {loop.within.tile for loop in members if loop.within is not None}
-        copies = 1
-        for loop in members:
-            copies *= loop.unroll or 1
+        copies = prod(loop.unroll or 1 for loop in members)
+        has_vectors = any(loop.vector is not None for loop in members)
+        has_copies = any(loop.unroll is not None for loop in members)
+        if copies * FACTORS[0] > MOST_COPIES or (has_copies and not has_vectors):
+            continue
         for loop in members[-INNERMOST:-1]:
             is_free = loop.vector is None and loop.unroll is None and loop.within is None
-            if is_free and loop.name not in tiles and copies <= MOST_COPIES // FACTORS[0]:
+            is_undisturbed = not has_vectors or schedule.is_coincident(loop)
+            if is_free and loop.name not in tiles and is_undisturbed:
                 yield loop
 
 

@@ -101,8 +101,18 @@ def test_copies_that_share_nothing_are_not_made(zen3: None) -> None:
     assert jammed(COPY, "vectorize{loops=j width=4}") == "vectorize{loops=j width=4}"
 
 
-def test_loops_with_marks_are_left_alone(zen3: None) -> None:
-    assert jammed(table("f64"), "unroll{loops=i factor=2}") == "unroll{loops=i factor=2}"
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "unroll{loops=i factor=2}",
+        # LLVM makes vectors of four copies, as a rule, and not of sixteen.
+        "unroll-and-jam{loops=i factor=2}",
+        # A vector of rows is made of the one before.
+        "skew{loops=i,j factors=1},interchange{loops=j,i},vectorize{loops=i width=4}",
+    ],
+)
+def test_what_copies_would_disturb_is_left_alone(zen3: None, steps: str) -> None:
+    assert jammed(table("f64"), steps) == steps
 
 
 @pytest.mark.parametrize(("extent", "is_left"), [(20, True), (70, False)])
