@@ -20,6 +20,7 @@ from ..support.stage_times import stage
 from .loops.emit_loops import LoopEmitter
 from .loops.emit_statements import StatementEmitter
 from .loops.ir_builder import IRBuilder
+from .loops.lane_layout import with_lanes_innermost
 from .loops.local_bounds import check_local_subscripts
 from .loops.narrow_arithmetic import narrow_arithmetic
 from .loops.storage import Storage, place_local_arrays, possible_homes
@@ -106,6 +107,7 @@ def _generate(
         return [*scattered, *(marked if vectors else ())]
 
     placements = place_local_arrays(scop, schedule.tree, no_homes, context, parameters)
+    placements = with_lanes_innermost(placements, nest, scop, parameters)
     storage = Storage(
         placements,
         {a.name: entry.args[a.argument] for a in scop.arrays if a.argument is not None},

@@ -53,7 +53,8 @@ class Placement:
 
     `offsets` are functions of the values of `outer`; `sizes` are their numbers of values. Both have
     one entry per subscript. `users` are the statements that access it. The last `whole` subscripts
-    are those of an array that is passed on: none is left out.
+    are those of an array that is passed on: none is left out. Elements are neighbours along the
+    subscript `innermost`, by default the last one.
     """
 
     array: Array
@@ -62,6 +63,7 @@ class Placement:
     offsets: tuple[Offset, ...]
     sizes: tuple[Index, ...]
     whole: int = 0
+    innermost: int | None = None
 
     @property
     def home(self) -> Loop | None:
@@ -70,9 +72,13 @@ class Placement:
 
     @property
     def kept(self) -> tuple[int, ...]:
-        """Subscripts that more than one value of occurs, and those of what is passed whole."""
+        """Subscripts that more than one value of occurs, and those of what is passed whole.
+
+        In the order of the dimensions in memory.
+        """
         first = len(self.sizes) - self.whole
-        return tuple(k for k, size in enumerate(self.sizes) if k >= first or size != Index(1))
+        kept = [k for k, size in enumerate(self.sizes) if k >= first or size != Index(1)]
+        return tuple(sorted(kept, key=lambda k: k == self.innermost))
 
     @property
     def spread(self) -> int:

@@ -9,6 +9,7 @@ from itertools import groupby
 from math import log2, prod
 
 from xdsl.ir import Operation
+from xdsl.ir.affine import AffineExpr
 
 from ..polyhedral.rounded_subscripts import is_rounded
 from ..polyhedral.schedule_tree import Leaf, Loop, leaves, place_of
@@ -224,7 +225,7 @@ class InCoreTime:
         return 0.0
 
     def _changes(self, statement: StatementStatistics, loops: tuple[Loop, ...]) -> Changes:
-        """In which of the loops around a statement a load or an iterator may differ.
+        """In which of the loops around a statement a load or an index may differ.
 
         Those of local arrays wrap around in tiles, which their slopes do not show.
         """
@@ -239,12 +240,13 @@ class InCoreTime:
             for loop in loops
         ]
 
-        def positions(value: Access | int) -> frozenset[int]:
-            if isinstance(value, int):
+        def positions(value: Access | AffineExpr) -> frozenset[int]:
+            if isinstance(value, AffineExpr):
+                iterators = value.used_dims()
                 return frozenset(
                     position
                     for position, direction in enumerate(directions)
-                    if direction is None or direction[value]
+                    if direction is None or any(direction[dim] for dim in iterators)
                 )
             load = value
             return frozenset(

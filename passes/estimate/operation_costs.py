@@ -8,6 +8,7 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat, FixedBitwidthType, IntegerType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from ...dialects.mathematics import ExternalOp
 from ..machine.machine import Machine
@@ -48,9 +49,9 @@ SINGLE_SHARE = 0.6
 NEEDS_NO_NAN = ("maxnumf", "minnumf")
 """What LLVM accumulates in one order, because it leaves out NaN, although any would do."""
 
-Changes = Callable[[Access | int], frozenset[int]]
-"""The positions of the loops around a statement in which a load differs between iterations, or an
-iterator, by its number."""
+Changes = Callable[[Access | AffineExpr], frozenset[int]]
+"""The positions of the loops around a statement in which a load differs between iterations, or a
+function of the iterators."""
 
 Repeats = Callable[[frozenset[int]], tuple[float, float]]
 """Vectors of instances that share what changes in these loops only, and lanes that compute it."""
@@ -201,7 +202,7 @@ def varying_results(statement: Statement, changes: Changes) -> dict[SSAValue, fr
 
     Other operations run once.
     """
-    found = {index: changes(number) for number, index in enumerate(statement.indices)}
+    found = {value: changes(expression) for value, expression in statement.indices.items()}
     loads = {access.op: access for access in statement.reads if not access.is_opaque}
     for operation in statement.body:
         if operation in loads:

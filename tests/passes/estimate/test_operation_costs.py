@@ -4,12 +4,16 @@ from functools import partial
 
 import pytest
 from support.targets import WIDE
+from xdsl.ir.affine import AffineExpr
 
 import loopwright
-from loopwright.passes.estimate.operation_costs import throughput
+from loopwright.passes.estimate.estimate import estimate
+from loopwright.passes.estimate.operation_costs import throughput, varying_results
 from loopwright.passes.estimate.program_statistics import StatementStatistics
 from loopwright.passes.estimate.recurrence_bound import recurrence
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.schedule_tree import loops
+from loopwright.passes.polyhedral.scop import Access
 from loopwright.passes.schedules.schedule import Schedule
 
 ADD = WIDE.latencies["additions"]
@@ -108,3 +112,35 @@ def test_divisions_by_what_never_changes_are_products_where_they_may_be() -> Non
     # A division takes half of what it takes in a whole vector.
     assert cycles(reassociate=False) == 2 * 0.5 + WIDE.cycles["divisions"] / 2
     assert cycles(reassociate=True) == 3 * 0.5
+
+
+def test_indices_change_in_the_loops_of_their_iterators() -> None:
+    """A gather may have more subscripts than there are loops, and constant ones."""
+    gather = """
+func.func @f(%I: memref<40x50xi32>, %M: memref<9x3x4x5xf64>, %A: memref<40x50xf64>) {
+  %c2 = arith.constant 2 : index
+  affine.for %i = 0 to 40 {
+    affine.for %j = 0 to 50 {
+      %0 = affine.load %I[%i, %j] : memref<40x50xi32>
+      %1 = arith.index_cast %0 : i32 to index
+      %k = affine.apply affine_map<(d0) -> (d0 mod 4)>(%j)
+      %2 = memref.load %M[%1, %c2, %k, %c2] : memref<9x3x4x5xf64>
+      affine.store %2, %A[%i, %j] : memref<40x50xf64>
+    }
+  }
+  return
+}
+"""
+    statement = schedule(gather).scop.statement("S0")
+    seen: list[set[int]] = []
+
+    def changes(value: Access | AffineExpr) -> frozenset[int]:
+        if isinstance(value, AffineExpr):
+            seen.append(value.used_dims())
+        return frozenset()
+
+    varying_results(statement, changes)
+    assert {1} in seen
+    assert all(each <= {1} for each in seen)
+    original = schedule(gather)
+    assert estimate(original, SchedulingContext({}, 1)) > 0
