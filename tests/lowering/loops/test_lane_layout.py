@@ -33,7 +33,7 @@ func.func @f(%A: memref<37x3x5xf32>, %B: memref<37x5x3xf32>) {
 
 
 def results(pipeline: str | None) -> tuple[Any, str]:
-    kernel = load(BATCH)["f"].compile(pipeline, threads=1)
+    kernel = load(BATCH)["f"].compile(pipeline, threads=1, verify=pipeline is not None)
     source = np.random.default_rng(0).random((37, 3, 5), np.float32)
     result = np.zeros((37, 5, 3), np.float32)
     kernel(source, result)
