@@ -36,10 +36,10 @@ back: nothing is stored but programs. Steps and schedules are in the
   read nor written. The caches, the tuning database and adapted models are outside, and not used. C
   files are not served, as they include others.
 * **Limits.** Calls are answered one at a time, so that nothing disturbs what is timed; 16 may wait.
-  A call that takes more than `--seconds` is ended; running a program as written may take a quarter
-  of that, tuning half. Each process has `--memory`, arrays a quarter of it. Kernels are compiled
-  and run in child processes of their own; what crashes or hangs is replaced, and programs stay
-  loaded.
+  A call that an MCP client cancels is ended, and its process with it. A call that takes more than
+  `--seconds` is ended; running a program as written may take a quarter of that, tuning half. Each
+  process has `--memory`, arrays a quarter of it. Kernels are compiled and run in child processes of
+  their own; what crashes or hangs is replaced, and programs stay loaded.
 * **Sizes.** A text has at most {LONGEST_TEXT:,} characters, a program {LONGEST_SOURCE:,}, a list
   {MOST_ITEMS} items; an answer has at most 16 kB. Long lists come in pages: `page` and `limit` ask
   for one, and the answer says `page`, `pages` and `total`. Pages of long items are shorter. Texts

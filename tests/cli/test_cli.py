@@ -106,7 +106,6 @@ PROGRAMS = {
     "unknown operation": GEMM.replace("arith.addf", "arith.addff").encode(),
     "wrong type": GEMM.replace("%0, %3 : f64", "%0, %3 : f32").encode(),
     "call of what is not there": b"""
-func.func private @unknown(memref<?xf64>)
 func.func @caller(%n: index, %x: memref<?xf64>) {
   affine.for %i = 0 to %n {
     func.call @unknown(%x) : (memref<?xf64>) -> ()

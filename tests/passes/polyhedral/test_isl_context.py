@@ -13,6 +13,9 @@ from loopwright.passes.polyhedral.isl_context import TooComplexError, bounded, c
 class Unmerged:
     """Stands for a relation whose pieces isl fails to merge."""
 
+    def n_basic_map(self) -> int:
+        return 2
+
     def coalesce(self) -> isl.Map:
         raise isl.Error("original tableau does not correspond to original basic map")
 

@@ -111,7 +111,7 @@ def test_a_spent_budget_gives_the_default_schedule(name: str) -> None:
 
 def test_without_runs_a_program_with_little_work_stays_as_written() -> None:
     given = task(Wishes())
-    little = replace(given, context=SchedulingContext(dict.fromkeys(SIZES, 20), 2))
+    little = replace(given, context=SchedulingContext(dict.fromkeys(SIZES, 10), 2))
     result = search(BeamSearch(2), little)
     assert not result.best.transformations
     assert "too little" in result.remarks[0]
