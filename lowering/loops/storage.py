@@ -272,7 +272,7 @@ def _placement(
     is_opaque = any(access.is_opaque for _, access in uses)
     whole = len(memref_shape(array.value)) if is_opaque else 0
     if is_opaque and whole == len(array.shape):
-        sizes = tuple(_size(extent, list(parameters.values())) for extent in array.shape)
+        sizes = tuple(_size(extent, parameters) for extent in array.shape)
         nowhere = (partial(_always, Index()),) * len(sizes)
         return Placement(array, users, (), nowhere, sizes, whole)
     rank = cells.dim(isl.dim_type.out)
@@ -284,11 +284,13 @@ def _placement(
     return Placement(array, users, outer, offsets, numbers, whole)
 
 
-def _size(extent: object, parameters: Sequence[Index]) -> Index:
-    assert isinstance(extent, int | AffineExpr), "the shape of an array that lives in no loop"
+def _size(extent: object, parameters: Mapping[str, Index]) -> Index:
+    assert isinstance(extent, int | str | AffineExpr), "the shape of an array that lives in no loop"
     if isinstance(extent, int):
         return Index(extent)
-    return linear_form(extent, 0).substitute(dict(enumerate(parameters)))
+    if isinstance(extent, str):
+        return parameters[extent]
+    return linear_form(extent, 0).substitute(dict(enumerate(parameters.values())))
 
 
 def _extent(
