@@ -365,13 +365,17 @@ class Arithmetic:
             result = self.binary(ast.Mult, result, left, node)
         return result
 
+    def check_no_order(self, predicate: str, node: ast.AST) -> None:
+        """Raises SourceError where a comparison of complex numbers asks for their order."""
+        if predicate not in ("eq", "ne"):
+            raise self.source.error(
+                node, "complex numbers have no order", "compare abs(z), z.real or z.imag"
+            )
+
     def compare(self, predicate: str, one: Scalar, other: Scalar, node: ast.AST) -> str:
         """A comparison of two operands of one type: the name of the truth value."""
         if one.element.is_complex:
-            if predicate not in ("eq", "ne"):
-                raise self.source.error(
-                    node, "complex numbers have no order", "compare abs(z), z.real or z.imag"
-                )
+            self.check_no_order(predicate, node)
             name = "eq" if predicate == "eq" else "neq"
             text = f"complex.{name} {one.name}, {other.name} : {one.element.mlir}"
             return self.emitter.operation(text, node)

@@ -6,6 +6,7 @@ import ast
 
 import numpy as np
 
+from ...dialects.errors import SourceError
 from .arithmetic import extremum_name
 from .captured import MISSING
 from .element_types import ElementType, c128, dtype, element_type, f64, i64
@@ -113,11 +114,7 @@ class Calls:
         expressions.emitter.require_operations(node, f"'{spelled}' is not")
         is_exponential = function.operation == "math.exp" and not function.of_math
         if any(map(is_complex, values)) and function.kind not in OF_COMPLEX and not is_exponential:
-            raise expressions.source.error(
-                node,
-                f"'{spelled}' of a complex number is not supported",
-                "write it with .real and .imag",
-            )
+            raise self._of_complex(node)
         if function.kind == "part":
             return self.part(function.operation, values[0], node)
         if function.kind == "conjugate":
@@ -201,9 +198,19 @@ class Calls:
         expressions = self.expressions
         function = known(expressions.captured.resolve(node.func))
         assert function is not None
-        scalar = self.floating(expressions.value(node.args[0]), function, node)
+        value = expressions.value(node.args[0])
+        if is_complex(value):
+            raise self._of_complex(node)
+        scalar = self.floating(value, function, node)
         text = f"{function.operation} {scalar.name} : {scalar.element.mlir}"
         return expressions.emitter.operation(text, node)
+
+    def _of_complex(self, node: ast.Call) -> SourceError:
+        return self.expressions.source.error(
+            node,
+            f"'{ast.unparse(node.func)}' of a complex number is not supported",
+            "write it with .real and .imag",
+        )
 
     def _cast(self, element: ElementType, node: ast.Call) -> Value:
         expressions = self.expressions

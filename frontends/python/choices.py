@@ -117,6 +117,8 @@ class Choices:
         known = self.expressions.static(left), self.expressions.static(right)
         test = DataTest(Test(node, type(op), (left, right)))
         if isinstance(known[0], Constant) and isinstance(known[1], Constant):
+            if known[0].is_complex or known[1].is_complex:
+                self.arithmetic.check_no_order(PREDICATES[type(op)], node)
             return Fixed(
                 bool(getattr(operator, PREDICATES[type(op)])(known[0].value, known[1].value))
             )

@@ -153,7 +153,12 @@ class Signature:
                     f"{self.arguments[position].place}: expected a complex number, "
                     f"got {type(number).__name__}"
                 )
-            number = complex(number)
+            try:
+                number = complex(number)
+            except OverflowError:
+                raise ArgumentValueError(
+                    f"{self.arguments[position].place}: the integer does not fit into its parts"
+                ) from None
             split[position] = number.real
             split.append(number.imag)
         return tuple(split)

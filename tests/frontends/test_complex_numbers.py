@@ -102,3 +102,13 @@ def test_schedules_change_nothing() -> None:
 def test_arrays_of_parts_are_no_arguments() -> None:
     with pytest.raises(loopwright.errors.ArgumentTypeError, match="got float64"):
         mixed(np.zeros((4, 2), np.float64), np.zeros(4), np.zeros(4, complex), np.zeros(4))
+
+
+@loopwright.kernel
+def tripled(z: c128):
+    return z * 3
+
+
+def test_integers_that_no_float_holds_are_refused() -> None:
+    with pytest.raises(loopwright.errors.ArgumentValueError, match="the integer does not fit"):
+        tripled(10**400)
