@@ -17,6 +17,9 @@ from .emitter import Emitters, FunctionEmitter, type_of
 from .memory import load
 from .types import VOID, size_in_bytes, storage_type
 
+_INT_WIDTH = 32
+"""Callers of C functions extend shorter integers than `int`, as clang's functions expect."""
+
 
 def check_calls(functions: Mapping[str, func.FuncOp]) -> None:
     """Raises SourceError at a call of an unknown function, and at a recursive one."""
@@ -110,7 +113,14 @@ def emit_external_call(emitter: FunctionEmitter, op: ExternalCallOp) -> None:
     returned = results[0] if results else VOID
     kind = ir.FunctionType(returned, [each.type for each in arguments])
     function = emitter.module.declare(op.callee.data, kind, ())
-    value = emitter.builder.call(function, arguments)
+    extended = {
+        position: ("zeroext" if argument.type.width == 1 else "signext",)
+        for position, argument in enumerate(arguments)
+        if isinstance(argument.type, ir.IntType) and argument.type.width < _INT_WIDTH
+    }
+    for position, (attribute,) in extended.items():
+        function.args[position].add_attribute(attribute)
+    value = emitter.builder.call(function, arguments, arg_attrs=extended)
     emitter.values.update((result, value) for result in op.results_)
 
 

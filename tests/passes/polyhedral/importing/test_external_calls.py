@@ -281,3 +281,54 @@ def test_functions_that_are_inlined_keep_the_order() -> None:
             program["f"].schedule(step)
     program["f"].compile("default")(3)
     assert LOG == [0, 9, 1, 9, 2, 9]
+
+
+SHORT = """
+func.func private @short_of(i8, i16, i1) -> i8
+func.func @f(%A: memref<?xi8>, %B: memref<?xi16>) -> i8 {
+  %zero = arith.constant 0 : i16
+  %a = affine.load %A[0] : memref<?xi8>
+  %b = affine.load %B[0] : memref<?xi16>
+  %c = arith.cmpi slt, %b, %zero : i16
+  %0 = func.call @short_of(%a, %b, %c) : (i8, i16, i1) -> i8
+  return %0 : i8
+}
+"""
+
+
+def test_short_integers_are_extended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "f.mlir"
+    path.write_text(SHORT)
+    assert main(["emit", str(path), "--llvm"]) == 0
+    calls = [line for line in capsys.readouterr().out.splitlines() if "short_of" in line]
+    assert calls
+    for line in calls:
+        assert "i8 signext" in line and "i16 signext" in line and "i1 zeroext" in line
+
+
+LOCAL = """
+func.func private @sink(memref<?xf64>, index)
+func.func @f(%n: index, %A: memref<?xf64>) {
+  %local = memref.alloc(%n) : memref<?xf64>
+  affine.for %i = 0 to %n {
+    %0 = affine.load %A[%i] : memref<?xf64>
+    affine.store %0, %local[%i] : memref<?xf64>
+  }
+  affine.for %i = 0 to %n {
+    func.call @sink(%local, %i) : (memref<?xf64>, index) -> ()
+  }
+  affine.for %i = 0 to %n {
+    %1 = affine.load %local[%i] : memref<?xf64>
+    affine.store %1, %A[%i] : memref<?xf64>
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("schedule", [None, "default", "affine-schedule"])
+def test_local_arrays_of_an_extent_that_is_a_size(schedule: str | None) -> None:
+    a = np.arange(5.0)
+    loopwright.load(LOCAL)["f"].compile(schedule)(5, a)
+    np.testing.assert_array_equal(a, np.arange(5.0) + 100)
+    assert [position for position, _ in LOG] == [0, 1, 2, 3, 4]
