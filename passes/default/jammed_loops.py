@@ -80,24 +80,33 @@ def _around_innermost(schedule: Schedule, nest: Tree) -> Iterator[Loop]:
 
 def _jam(schedule: Schedule, loop: Loop, factor: int) -> Schedule | None:
     """The schedule with a loop unrolled and jammed; what was parallel are strips of it then."""
-    name = f"{statements(loop)[0]}.{loop.name}"
-    step = UnrollAndJam((name,), factor=factor)
+    first = statements(loop)[0]
+    step = UnrollAndJam((f"{first}.{loop.name}",), factor=factor)
     try:
         if not loop.parallel:
             return schedule.apply(step)
-        start = Schedule.original(
+        result = Schedule.original(
             schedule.program, schedule.target, reassociate=schedule.reassociate
         )
-        result = start
         for made in schedule.transformations:
-            is_mark = isinstance(made, Parallel) and loop.name in {
-                each.rpartition(".")[2] for each in made.loops
+            # Loops of other nests may have the same name.
+            marked = {
+                each: result.loop(each)
+                for each in (made.loops if isinstance(made, Parallel) else ())
             }
-            if not is_mark:
+            ours = [
+                each
+                for each, found in marked.items()
+                if found.name == loop.name and first in statements(found)
+            ]
+            if not ours:
                 result = result.apply(made)
                 continue
+            others = tuple(each for each in marked if each not in ours)
+            if others:
+                result = result.apply(Parallel(others))
             (strips,) = step.resolve(result).new_loops(result)
-            result = result.apply(step).apply(Parallel((f"{statements(loop)[0]}.{strips}",)))
+            result = result.apply(step).apply(Parallel((f"{first}.{strips}",)))
         return result
     except TransformationError:
         return None

@@ -9,6 +9,7 @@ from loopwright.passes.default.jammed_loops import jammed_loops
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.isl_context import ISL_LOCK
+from loopwright.passes.polyhedral.schedule_tree import loops, statements
 from loopwright.passes.schedules.schedule import Schedule
 
 TABLE = """
@@ -95,6 +96,18 @@ def test_strips_of_a_parallel_loop_are_parallel(zen3: None) -> None:
     """What others have marked is made again around the copies, with the steps in between."""
     steps = jammed(ROWS, "parallel{loops=i}", threads=2, extent=300)
     assert steps == "unroll-and-jam{loops=i factor=8},parallel{loops=it}"
+
+
+def test_parallel_loops_of_other_nests_keep_their_mark(zen3: None) -> None:
+    """Also where they have the same name."""
+    nest = ROWS[ROWS.index("  affine.for") : ROWS.index("  return")]
+    two = ROWS.replace(nest, nest + nest)
+    for steps in ("parallel{loops=S0.i},parallel{loops=S1.i}", "parallel{loops=S0.i,S1.i}"):
+        (function,) = loopwright.load(two).values()
+        done = function.schedule(jammed(two, steps, threads=2, extent=300))
+        assert "unroll-and-jam{loops=S0.i factor=" in str(done)
+        parallel = [loop for loop in loops(done.tree) if loop.parallel]
+        assert [statements(loop) for loop in parallel] == [("S0",), ("S1",)]
 
 
 def test_copies_that_share_nothing_are_not_made(zen3: None) -> None:
