@@ -1,4 +1,4 @@
-from collections.abc import Iterable, MutableMapping, MutableSequence, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Literal
 
 class Type:
@@ -201,6 +201,7 @@ class IRBuilder:
         *,
         fastmath: Sequence[str] = (),
         attrs: Sequence[str] = (),
+        arg_attrs: Mapping[int, Sequence[str]] | None = None,
     ) -> CallInstr: ...
     def phi(self, typ: Type, name: str = "") -> PhiInstr: ...
     def branch(self, target: Block) -> Instruction: ...
