@@ -30,6 +30,7 @@ from ..polyhedral.schedule_tree import (
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 from ..schedules.errors import MalformedTransformation
 from ..schedules.program_edits import (
+    copy_name,
     free_name,
     loops_over,
     make_access,
@@ -258,9 +259,7 @@ class _Doubling:
     def _name(self, name: str, phase: int) -> str:
         if not phase:
             return name
-        new = next(
-            n for k in range(2, len(self.taken) + 3) if (n := f"{name}_{k}") not in self.taken
-        )
+        new = copy_name(name, self.taken)
         self.taken.add(new)
         return new
 
