@@ -20,9 +20,10 @@ from ...passes.polyhedral.counting import (
 )
 from ...passes.polyhedral.extents import infer_extents
 from ...passes.polyhedral.schedule_tree import Sequence as TreeSequence
+from ...passes.polyhedral.schedule_tree import chains
 from ...passes.polyhedral.scop import Access, Scop, Statement
 from ...passes.schedules.schedule import Schedule, Transformation
-from ...passes.search.space.trees import chains, innermost_loops
+from ...passes.search.space.trees import innermost_loops
 from ...passes.transformations.fuse import Fuse
 from ...passes.transformations.interchange import Interchange
 from ...passes.transformations.parallel import Parallel

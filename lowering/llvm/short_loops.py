@@ -87,14 +87,13 @@ def _without_vectors(function: Operation, *, reassociates: bool) -> Iterator[SSA
         if not enclosing:
             continue
         accesses = _accesses(loop)
-        inner = [_moved(access, *_indices(loop)[0]) for _, access in accesses]
         # Where the inner loop adds up one after the other, a gather that all its iterations share
         # is no reason against vectors along the loop around.
         is_serial = not reassociates and _is_serial(loop, accesses)
         if reassociates:
             # What is added up in a register is accessed once, around the inner loop.
             accesses = [each for each in accesses if not _is_sum(loop, each, accesses)]
-            inner = [_moved(access, *_indices(loop)[0]) for _, access in accesses]
+        inner = [_moved(access, *_indices(loop)[0]) for _, access in accesses]
         begun = [access for _, access in accesses]
         for inside, other in pairwise([loop, *enclosing]):
             # The outermost of these may be another loop, none inside of it.

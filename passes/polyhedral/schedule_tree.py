@@ -196,6 +196,12 @@ def chain(loop: Loop) -> tuple[Loop, ...]:
     return tuple(result)
 
 
+def chains(tree: Tree) -> list[tuple[Loop, ...]]:
+    """The longest chains of directly nested loops, in textual order."""
+    inner = {id(node.body) for node in loops(tree)}
+    return [chain(loop) for loop in loops(tree) if id(loop) not in inner]
+
+
 def rebuild(chain: tuple[Loop, ...], body: Tree) -> Tree:
     """Nests the loops of `chain` (outermost first) around `body`."""
     for loop in reversed(chain):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ...support.garbage_collection import garbage_collected_seldom
 from ..default.default_schedule import (
@@ -20,7 +20,7 @@ from ..default.default_schedule import (
     improved,
     other_answers,
 )
-from ..estimate.estimate import estimate
+from ..estimate.estimate import Roofline
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
 from ..schedules.errors import TransformationError
@@ -123,11 +123,8 @@ def rate(
 
 def disbelief(proposals: Proposals, model: CostModel) -> float:
     """How many times as long as the estimate says a model expects the analytical choice to take."""
-    context, analytical = proposals.context, proposals.analytical
-    with ISL_LOCK:
-        as_written = estimate(proposals.original, replace(context, threads=1, nests={}))
-        expected = as_written / estimate(analytical, context)
-    (predicted,) = model.predict(context, [analytical])
+    asked = proposals.context, [proposals.analytical]
+    (expected,), (predicted,) = Roofline().predict(*asked), model.predict(*asked)
     return expected / predicted
 
 

@@ -19,10 +19,9 @@ from ....passes.estimate.estimate import estimate
 from ....passes.estimate.register_tile import RegisterTile
 from ....passes.estimate.scheduling_context import SchedulingContext
 from ....passes.polyhedral.isl_context import ISL_LOCK
-from ....passes.polyhedral.schedule_tree import Loop, loops_around, statements
+from ....passes.polyhedral.schedule_tree import Loop, chains, loops_around, statements
 from ....passes.schedules.errors import TransformationError
 from ....passes.schedules.schedule import Schedule, Transformation
-from ....passes.search.space.trees import chains
 from ....passes.transformations.interchange import Interchange
 from ....passes.transformations.parallel import Parallel
 from ....passes.transformations.tile import Tile

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ....passes.polyhedral.schedule_tree import chains
 from ....passes.schedules.schedule import Schedule
 from ....passes.search.space.loop_pairs import interchanges_by_levels
-from ....passes.search.space.trees import certain_names, chains
+from ....passes.search.space.trees import certain_names
 from ....passes.transformations.interchange import Interchange
 from ...generator import Mix
 from ...labelled_data import SeededWorkload

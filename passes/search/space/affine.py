@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from ...estimate.scheduling_context import SchedulingContext
-from ...polyhedral.schedule_tree import Tree, loops
+from ...polyhedral.schedule_tree import Tree, chains, loops
 from ...schedules.schedule import Schedule
 from ...transformations.interchange import Interchange
 from ...transformations.reverse import Reverse
@@ -14,7 +14,7 @@ from ...transformations.skew import Skew
 from ...transformations.wavefront import Wavefront
 from .loop_pairs import Levels, LoopPairModel, interchanges_by_levels
 from .moves import Move, Proposer, one
-from .trees import certain_names, chains
+from .trees import certain_names
 
 SKEW_FACTORS = (1, 2)
 """What schedulers in the manner of Pluto give for nearly all programs."""

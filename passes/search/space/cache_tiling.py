@@ -9,13 +9,13 @@ from math import prod
 from ...estimate.footprints import footprint
 from ...estimate.program_statistics import ProgramStatistics, StatementStatistics, bytes_of
 from ...estimate.scheduling_context import SchedulingContext
-from ...polyhedral.schedule_tree import Loop, Tree, loops, statements
+from ...polyhedral.schedule_tree import Loop, Tree, chains, loops, statements
 from ...polyhedral.scop import Access, AccessKind
 from ...schedules.schedule import Schedule
 from ...transformations.pack import Pack
 from ...transformations.tile import Tile
 from .moves import Move, one
-from .trees import certain_names, chains
+from .trees import certain_names
 
 SIZES = {
     1: ((16,), (32,), (64,), (128,), (256,)),

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from ...estimate.scheduling_context import SchedulingContext
-from ...polyhedral.schedule_tree import Loop, Sequence, Tree, walk
+from ...polyhedral.schedule_tree import Loop, Sequence, Tree, chains, walk
 from ...schedules.schedule import Schedule
 from ...transformations.distribute import Distribute
 from ...transformations.fuse import Fuse
 from .moves import Move, one
-from .trees import certain_names, chains
+from .trees import certain_names
 
 
 def fusions(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator[Move]:

@@ -12,11 +12,11 @@ from itertools import combinations
 from typing import Protocol, runtime_checkable
 
 from ...estimate.scheduling_context import SchedulingContext
-from ...polyhedral.schedule_tree import Loop, Tree, loops
+from ...polyhedral.schedule_tree import Loop, Tree, chains, loops
 from ...schedules.schedule import Schedule
 from ...transformations.interchange import Interchange
 from .moves import Move
-from .trees import certain_names, chains
+from .trees import certain_names
 
 LEVELS = 7
 """Loops of a nest that are looked at, from the outermost one."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...estimate.scheduling_context import SchedulingContext
-from ...polyhedral.schedule_tree import Loop, Sequence, Tree, chain
+from ...polyhedral.schedule_tree import Loop, Sequence, Tree, chain, chains
 from ...schedules.schedule import Schedule
 from ...transformations.parallel import Parallel
 from ...transformations.wavefront import Wavefront
 from .moves import Move, one
-from .trees import certain_names, chains
+from .trees import certain_names
 
 OUTERMOST = 3
 """Parallel loops are among so many of the outermost loops of a chain."""

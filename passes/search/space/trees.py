@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from ...polyhedral import schedule_tree
-from ...polyhedral.schedule_tree import Loop, Tree, chain, loops, statements
+from ...polyhedral.schedule_tree import Loop, Tree, loops, statements
 
 MOST_COPIES = 32
 """How often a statement may stand in the code, as a product of unroll factors."""
-
-
-def chains(tree: Tree) -> list[tuple[Loop, ...]]:
-    """The longest chains of directly nested loops, in textual order."""
-    inner = {id(node.body) for node in loops(tree)}
-    return [chain(loop) for loop in loops(tree) if id(loop) not in inner]
 
 
 def innermost_loops(tree: Tree) -> list[Loop]:

@@ -12,9 +12,10 @@ from loopwright.costmodel.sampler import STAGES, random_moves, sample_schedules
 from loopwright.passes.default.default_schedule import candidates
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.polyhedral.schedule_tree import chains
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.strides import is_contiguous
-from loopwright.passes.search.space.trees import chains, copies, tree_key
+from loopwright.passes.search.space.trees import copies, tree_key
 from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.program import load
 

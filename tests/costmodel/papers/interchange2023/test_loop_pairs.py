@@ -7,10 +7,9 @@ import pytest
 from loopwright.cli import main
 from loopwright.costmodel.labelled_data import RandomWorkload
 from loopwright.costmodel.papers.interchange2023.workload import InterchangeWorkload
-from loopwright.passes.polyhedral.schedule_tree import Loop
+from loopwright.passes.polyhedral.schedule_tree import Loop, chains
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.loop_pairs import interchanges_by_levels
-from loopwright.passes.search.space.trees import chains
 from loopwright.runtime.program import load
 
 SIZES = {"n": 8}
