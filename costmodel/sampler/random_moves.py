@@ -15,8 +15,9 @@ from ...passes.polyhedral.isl_context import bounded
 from ...passes.polyhedral.schedule_tree import Loop, Tree, chain, chains, loops, walk
 from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule, Transformation
+from ...passes.schedules.unrolled_copies import MOST_COPIES, copies
 from ...passes.search.space.strides import is_contiguous
-from ...passes.search.space.trees import MOST_COPIES, copies, innermost_loops
+from ...passes.search.space.trees import innermost_loops
 from ...passes.transformations.affine_schedule import AffineSchedule
 from ...passes.transformations.distribute import Distribute
 from ...passes.transformations.fuse import Fuse

@@ -12,7 +12,7 @@ from ..estimate.estimate import estimate
 from ..estimate.scheduling_context import SchedulingContext
 from ..machine.target import Target
 from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
-from ..polyhedral.schedule_tree import Tree, functions_text, nests, statements
+from ..polyhedral.schedule_tree import functions_text, nest_of, nests, statements
 from ..polyhedral.scop import Scop
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule, Steps
@@ -132,7 +132,7 @@ class NestAnswer:
         """The strategy's answer in a schedule that other nests have changed, perhaps."""
         if schedule is self.before:
             return self.schedule
-        return self.strategy(schedule, _nest(schedule, self.names), context)
+        return self.strategy(schedule, nest_of(schedule.tree, self.names[0]), context)
 
 
 def candidates(
@@ -239,7 +239,7 @@ def other_answers(
         others = asked[asked.index(first.strategy) + 1 :]
         if first.strategy in COMPETING:
             others = tuple(dict.fromkeys((*FALLBACKS, *others)))
-        nest = _nest(first.before, first.names)
+        nest = nest_of(first.before.tree, first.names[0])
         for strategy in others:
             found = None if strategy is first.strategy else strategy(first.before, nest, context)
             if found is not None:
@@ -288,7 +288,7 @@ def _best_answers(
         if first.strategy not in COMPETING:
             schedule = first.on(schedule, context) or schedule
             continue
-        nest = _nest(schedule, first.names)
+        nest = nest_of(schedule.tree, first.names[0])
         answers = (proposal(schedule, nest, context) for proposal in FALLBACKS)
         possible = [*(answer for answer in answers if answer is not None), schedule]
         best = min(possible, key=lambda answer: estimate(answer, context))
@@ -316,7 +316,7 @@ def _answers(
     schedule: Schedule, names: tuple[str, ...], context: SchedulingContext
 ) -> Iterator[tuple[Strategy, Schedule]]:
     """The strategies with what they make of the nest of these statements, in their order."""
-    nest = _nest(schedule, names)
+    nest = nest_of(schedule.tree, names[0])
     for strategy in _strategies(schedule, names):
         scheduled = strategy(schedule, nest, context)
         if scheduled is not None:
@@ -327,8 +327,3 @@ def _strategies(schedule: Schedule, names: Iterable[str]) -> tuple[Strategy, ...
     """What is asked for the nest of these statements."""
     is_opaque = any(schedule.scop.statement(name).is_opaque for name in names)
     return FOR_OPAQUE if is_opaque else STRATEGIES
-
-
-def _nest(schedule: Schedule, names: tuple[str, ...]) -> Tree:
-    """The top-level nest of these statements."""
-    return next(nest for nest in nests(schedule.tree) if names[0] in statements(nest))

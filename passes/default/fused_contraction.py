@@ -23,7 +23,7 @@ from ..polyhedral.schedule_tree import (
     Tree,
     chain,
     loops_around,
-    nests,
+    nest_of,
     statements,
 )
 from ..schedules.errors import TransformationError
@@ -146,7 +146,7 @@ class _Plan(BlockSteps):
         for part, taps in parts.items():
             unrolled = dict.fromkeys((*taps, *short[-2:], *members))
             self.step(Unroll(tuple(f"{part}.{name}" for name in unrolled)))
-        for statement in statements(_nest_of(self.schedule.tree, found.statement)):
+        for statement in statements(nest_of(self.schedule.tree, found.statement)):
             vector = f"{statement}.{found.vector}"
             if statement not in parts:
                 self.step(Unroll((f"{statement}.{found.rows}", vector)))
@@ -169,12 +169,7 @@ class _Plan(BlockSteps):
         return tuple(self.name(name) for name in members)
 
 
-def _nest_of(tree: Tree, statement: str) -> Tree:
-    """The top-level nest that a statement is in."""
-    return next(child for child in nests(tree) if statement in statements(child))
-
-
 def _loop_around(tree: Tree, statement: str) -> Loop:
-    nest = _nest_of(tree, statement)
+    nest = nest_of(tree, statement)
     assert isinstance(nest, Loop)
     return nest

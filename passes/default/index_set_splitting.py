@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 
 from ..estimate.scheduling_context import SchedulingContext
-from ..polyhedral.schedule_tree import Loop, Tree, loops_around, statements
+from ..polyhedral.schedule_tree import Loop, Tree, loops_around, nest_of, statements
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.split import Split
@@ -29,13 +29,8 @@ def index_set_splitting(
     return (
         None
         if result is schedule
-        else vectorise_and_parallelise(result, _nest(result, nest), context)
+        else vectorise_and_parallelise(result, nest_of(result.tree, statements(nest)[0]), context)
     )
-
-
-def _nest(schedule: Schedule, old: Tree) -> Tree:
-    """What has become of a top-level nest."""
-    return loops_around(schedule.tree, statements(old)[0])[0]
 
 
 def _cut(schedule: Schedule, statement: str, depth: int) -> Schedule:

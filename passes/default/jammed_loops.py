@@ -7,10 +7,10 @@ from math import prod
 
 from ..estimate.estimate import estimate
 from ..estimate.scheduling_context import SchedulingContext
-from ..polyhedral.schedule_tree import Loop, Tree, chains, nests, statements
+from ..polyhedral.schedule_tree import Loop, Tree, chains, nest_of, nests, statements
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
-from ..transformations.parallel import Parallel
+from ..schedules.unrolled_copies import MOST_COPIES
 from ..transformations.unroll_and_jam import UnrollAndJam
 
 GAIN = 0.9
@@ -21,9 +21,6 @@ FACTORS = (2, 4, 8)
 
 INNERMOST = 4
 """Only so many of the innermost loops of a chain are looked at."""
-
-MOST_COPIES = 32
-"""How often a statement may stand in the code, as a product of unroll factors."""
 
 
 def jammed_loops(schedule: Schedule, context: SchedulingContext) -> Schedule:
@@ -39,7 +36,7 @@ def jammed_loops(schedule: Schedule, context: SchedulingContext) -> Schedule:
     seconds = estimate(schedule, context)
     # Loops of other nests keep their names.
     for names in [statements(nest) for nest in nests(schedule.tree)]:
-        nest = next(nest for nest in nests(schedule.tree) if names[0] in statements(nest))
+        nest = nest_of(schedule.tree, names[0])
         best, least = schedule, seconds
         for loop in _around_innermost(schedule, nest):
             reached = seconds
@@ -77,34 +74,7 @@ def _around_innermost(schedule: Schedule, nest: Tree) -> Iterator[Loop]:
 
 
 def _jam(schedule: Schedule, loop: Loop, factor: int) -> Schedule | None:
-    """The schedule with a loop unrolled and jammed; what was parallel are strips of it then."""
-    first = statements(loop)[0]
-    step = UnrollAndJam((f"{first}.{loop.name}",), factor=factor)
     try:
-        if not loop.parallel:
-            return schedule.apply(step)
-        result = Schedule.original(
-            schedule.program, schedule.target, reassociate=schedule.reassociate
-        )
-        for made in schedule.transformations:
-            # Loops of other nests may have the same name.
-            marked = {
-                each: result.loop(each)
-                for each in (made.loops if isinstance(made, Parallel) else ())
-            }
-            ours = [
-                each
-                for each, found in marked.items()
-                if found.name == loop.name and first in statements(found)
-            ]
-            if not ours:
-                result = result.apply(made)
-                continue
-            others = tuple(each for each in marked if each not in ours)
-            if others:
-                result = result.apply(Parallel(others))
-            (strips,) = step.resolve(result).new_loops(result)
-            result = result.apply(step).apply(Parallel((f"{first}.{strips}",)))
-        return result
+        return schedule.apply(UnrollAndJam((f"{statements(loop)[0]}.{loop.name}",), factor=factor))
     except TransformationError:
         return None

@@ -13,7 +13,15 @@ from math import prod
 from ..estimate.access_costs import LARGEST_STRIDE
 from ..estimate.parallel_profitability import LEAST_CYCLES
 from ..estimate.scheduling_context import SchedulingContext
-from ..polyhedral.schedule_tree import Loop, Sequence, Tree, chain, loops_around, nests, statements
+from ..polyhedral.schedule_tree import (
+    Loop,
+    Sequence,
+    Tree,
+    chain,
+    loops_around,
+    nest_of,
+    statements,
+)
 from ..schedules.affine_sums import text_of_sum
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
@@ -64,7 +72,7 @@ def output_stationary(
         return None
     for name in names:
         if name not in sums:
-            other = next(each for each in nests(schedule.tree) if name in statements(each))
+            other = nest_of(schedule.tree, name)
             schedule = vectorise_and_parallelise(schedule, other, context) or schedule
     return schedule
 

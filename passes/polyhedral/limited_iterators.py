@@ -34,11 +34,12 @@ def limits(points: isl.Set) -> dict[int, frozenset[int]]:
         every = frozenset(range(count))
         return {k: every - {k} for k in every if not missing_points(points, k).is_empty()}
     found: dict[int, frozenset[int]] = {}
-    for constraint in points.remove_redundancies().get_basic_set_list().get_at(0).get_constraints():
-        together = frozenset(k for k in range(count) if involves(constraint, k))
-        if len(together) > 1:
-            for k in together:
-                found[k] = found.get(k, frozenset()) | together - {k}
+    for part in points.remove_redundancies().get_basic_sets():  # None, where there are no points.
+        for constraint in part.get_constraints():
+            together = frozenset(k for k in range(count) if involves(constraint, k))
+            if len(together) > 1:
+                for k in together:
+                    found[k] = found.get(k, frozenset()) | together - {k}
     return found
 
 

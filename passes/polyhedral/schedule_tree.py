@@ -188,6 +188,11 @@ def nests(tree: Tree) -> tuple[Tree, ...]:
     return tree.children if isinstance(tree, Sequence) else (tree,)
 
 
+def nest_of(tree: Tree, statement: str) -> Tree:
+    """The top-level nest of a statement."""
+    return next(nest for nest in nests(tree) if statement in statements(nest))
+
+
 def chain(loop: Loop) -> tuple[Loop, ...]:
     """The loops nested directly inside each other that start at `loop`, outermost first."""
     result = [loop]

@@ -19,7 +19,8 @@ class UnrollAndJam(Transformation):
     """Unrolls a loop by `factor` and jams the copies innermost, where they share loads.
 
     The loop `it` over strips of `factor` values stays where `i` was; the loop over the values of a
-    strip moves into all loops inside, though not into vector loops, and is unrolled.
+    strip moves into all loops inside, though not into vector loops, and is unrolled. Strips of a
+    parallel loop are parallel.
     `unroll-and-jam{loops=i factor=4}`:
 
         for i:                  for i in steps of 4:
@@ -40,8 +41,8 @@ class UnrollAndJam(Transformation):
             raise MalformedTransformation(f"the factor must be at least 2, not {self.factor}")
         step = super().resolve(schedule)
         loop = schedule.loop(step.loops[0])
-        for mark in ("parallel", "vector", "unroll"):
-            if getattr(loop, mark) not in (False, None):
+        for mark in _MARKS:
+            if getattr(loop, mark) is not None:
                 raise MalformedTransformation(
                     f"loop {loop.name} is {_MARKS[mark]}: apply unroll-and-jam before"
                 )
@@ -59,15 +60,16 @@ class UnrollAndJam(Transformation):
         loop = schedule.loop(self.loops[0])
         (name,) = self.new_loops(schedule)
         strips, points = strip_mine(loop, name, self.factor)
-        inside = _sink(loop.body, replace(points, unroll=0))
-        return replace_node(schedule.tree, loop, replace(strips, body=inside))
+        inside = _sink(loop.body, replace(points, unroll=0, parallel=False))
+        outside = replace(strips, body=inside, parallel=loop.parallel)
+        return replace_node(schedule.tree, loop, outside)
 
     def repairs(self, schedule: Schedule) -> Iterator[Steps]:
         yield from expanded(schedule, self)
         yield from skewed(schedule, self)
 
 
-_MARKS = {"parallel": "parallel", "vector": "vectorised", "unroll": "unrolled"}
+_MARKS = {"vector": "vectorised", "unroll": "unrolled"}
 
 
 def _sink(tree: Tree, loop: Loop) -> Tree:

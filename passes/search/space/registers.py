@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ...estimate.scheduling_context import SchedulingContext
 from ...polyhedral.schedule_tree import Leaf, Loop, Tree, chains, place_of
 from ...schedules.schedule import Schedule
+from ...schedules.unrolled_copies import MOST_COPIES, copies
 from ...transformations.interchange import Interchange
 from ...transformations.tile import Tile
 from ...transformations.unroll import Unroll
@@ -14,7 +15,7 @@ from ...transformations.unroll_and_jam import UnrollAndJam
 from ...transformations.vectorize import Vectorize
 from .moves import Move, one
 from .strides import is_contiguous
-from .trees import MOST_COPIES, certain_names, copies, innermost_loops
+from .trees import certain_names, innermost_loops
 
 BLOCKS = ((4, 1), (8, 1), (14, 1), (4, 2), (8, 2), (12, 2), (6, 3), (9, 3))
 """Register tiles as rows x vectors: what 16 and 32 vector registers hold, and halves of it."""

@@ -14,8 +14,9 @@ from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import chains
 from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.schedules.unrolled_copies import copies
 from loopwright.passes.search.space.strides import is_contiguous
-from loopwright.passes.search.space.trees import copies, tree_key
+from loopwright.passes.search.space.trees import tree_key
 from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.program import load
 

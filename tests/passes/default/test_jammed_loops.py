@@ -93,9 +93,10 @@ def test_results_are_those_of_the_program(kind: str, shape: tuple[int, int]) -> 
 
 
 def test_strips_of_a_parallel_loop_are_parallel(zen3: None) -> None:
-    """What others have marked is made again around the copies, with the steps in between."""
     steps = jammed(ROWS, "parallel{loops=i}", threads=2, extent=300)
-    assert steps == "unroll-and-jam{loops=i factor=8},parallel{loops=it}"
+    assert steps == "parallel{loops=i},unroll-and-jam{loops=i factor=8}"
+    (function,) = loopwright.load(ROWS).values()
+    assert [loop.parallel for loop in loops(function.schedule(steps).tree)] == [True, False, False]
 
 
 def test_parallel_loops_of_other_nests_keep_their_mark(zen3: None) -> None:

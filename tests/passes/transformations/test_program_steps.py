@@ -193,7 +193,7 @@ MALFORMED = [
     ("gemm", "expand{loops=i array=C}", "expand of C by i: C is an argument, whose last values"),
     ("gemm", "expand{loops=i array=x}", "there is no array x; the local arrays are none"),
     ("gemm", "unroll-and-jam{loops=i factor=1}", "the factor must be at least 2, not 1"),
-    ("gemm", "parallel{loops=i},unroll-and-jam{loops=i factor=2}", "loop i is parallel: apply"),
+    ("gemm", "vectorize{loops=S1.j},unroll-and-jam{loops=S1.j factor=2}", "j is vectorised: apply"),
     ("gemm", "fuse{loops=S0.j,k shift=far}", "the shift is none or auto, not 'far'"),
     ("3mm", "fuse{loops=S2.i,S4.i shift=auto}", "no constant shift keeps i of S4 behind i of S2"),
 ]
