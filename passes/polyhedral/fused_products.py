@@ -64,6 +64,12 @@ def keep_fused(operation: Operation, original: Operation) -> None:
         operation.attributes[_MARKS[position]] = UnitAttr()
 
 
+def keep_separate(operation: Operation) -> None:
+    """Marks an addition that takes the place of something that is none in the program."""
+    if fused_operand(operation) is not None:
+        operation.attributes[SEPARATE] = UnitAttr()
+
+
 def mark_fused(function: func.FuncOp) -> None:
     """Marks what additions are fused with, before other values take the place of their operands."""
     for operation in function.walk():

@@ -23,6 +23,7 @@ from xdsl.ir.affine import (
 
 from ....dialects.affine import ForOp, IfOp, LoadOp, StoreOp, YieldOp
 from ....dialects.errors import SourceError
+from ..fused_products import keep_separate
 from ..reduction_kinds import reduction_kind
 from .affine_min_max import split_extremum
 from .cells import Cell, insert_before, result_cell
@@ -258,6 +259,7 @@ def _reduce_in_memory(operation: ParallelOp) -> list[Cell]:
         load = cell.load()
         combined = kind.combine(load.result, value)
         insert_before(end, load, combined, cell.store(combined.results[0]))
+        keep_separate(combined)
         widen_operation(combined)
         cells.append(cell)
     end.operands = ()

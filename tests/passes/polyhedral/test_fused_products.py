@@ -221,3 +221,25 @@ def test_a_licence_of_the_operation_leaves_it_to_llvm() -> None:
     body = PROGRAMS["a running sum"][0].replace("%z, %p : f64", "%z, %p fastmath<contract> : f64")
     function = load(f"{HEADER}{body}\nreturn }}")["f"]
     assert "llvm.fma" not in function.compile(None).llvm_ir
+
+
+def test_what_parallel_loops_yield_is_not_fused() -> None:
+    """As the loops are written, their sum is no operation of the program."""
+    text = """
+    func.func @f(%n: index, %A: memref<?xf64>, %s: f64) {
+      %r = affine.parallel (%i) = (0) to (%n) reduce ("addf") -> (f64) {
+        %a = affine.load %A[%i] : memref<?xf64>
+        %p = arith.mulf %a, %s : f64
+        affine.yield %p : f64
+      }
+      affine.store %r, %A[0] : memref<?xf64>
+      return
+    }"""
+    (function,) = load(text).values()
+    values = np.random.default_rng(1).normal(size=64)
+    found: list[float] = []
+    for schedule in (None, "", "unroll{loops=i factor=4}"):
+        array = values.copy()
+        function.compile(schedule)(64, array, 1.37)
+        found.append(array[0])
+    assert found[0] == found[1] == found[2]
