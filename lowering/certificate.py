@@ -149,11 +149,12 @@ class _NestWriter:
                 self.tile_sizes.append(own)
             self.names |= dict.fromkeys(value.variables(), own)
         self.parameters = [generated.parameters[p.name] for p in generated.scop.parameters]
-        self.arrays: dict[str, tuple[str, list[Index]]] = {
-            array.name: (self.arguments[program.func.args[array.argument]], [])
+        self.given = {
+            array.name: self.arguments[program.func.args[array.argument]]
             for array in generated.scop.arrays
             if array.argument is not None
         }
+        self.allocated: dict[tuple[str, str], tuple[str, list[Index]]] = {}
         self.numbers = count()
         self.prefix = "_"
         while any(name.startswith(f"%{self.prefix}") for name in self.arguments.values()):
@@ -222,7 +223,8 @@ class _NestWriter:
         outer = [self.values[loop.name] for loop in placement.outer]
         array = placement.array
         name = self._new_name(array.name)
-        self.arrays[array.name] = name, [offset(outer) for offset in placement.offsets]
+        offsets = [offset(outer) for offset in placement.offsets]
+        self.allocated |= {(array.name, user): (name, offsets) for user in placement.users}
         sizes = ", ".join(map(self._index, placement.sizes))
         shape = "?x" * len(placement.sizes)
         return f"{name} = memref.alloca({sizes}) : memref<{shape}{array.element_type}>"
@@ -248,7 +250,9 @@ class _NestWriter:
             if access is None:
                 yield _operation(operation, names)
                 continue
-            array, offsets = self.arrays[access.array.name]
+            name = access.array.name
+            found = self.allocated.get((name, statement.name))
+            array, offsets = found or (self.given[name], [])
             dims = len(statement.loops)
             subscripts = [
                 linear_form(each, dims).substitute(arguments) for each in access.map.results

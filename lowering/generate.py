@@ -186,7 +186,7 @@ def _parameter(parameter: Parameter, builder: IRBuilder, sizes: Mapping[str, int
 
 def _returned(builder: IRBuilder, storage: Storage, array: Array) -> SSAValue:
     attribute, operands = builder.map([])
-    return builder.emit(affine.LoadOp(storage.memref(array), operands, attribute)).result
+    return builder.emit(affine.LoadOp(storage.shared_memref(array), operands, attribute)).result
 
 
 def _fixed(scop: Scop, sizes: Mapping[str, int]) -> isl.Set:

@@ -109,18 +109,19 @@ class StatementEmitter:
         statement = self.statements[call.statement]
         values = dict(self.scalars)
         arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
+        user = statement.name
         for operation in statement.body:
-            access = self.accesses[statement.name].get(operation)
+            access = self.accesses[user].get(operation)
             if isinstance(operation, func.CallOp):
                 self._call(statement, operation, values, arguments, self._known(call))
             elif access is None:
                 self._compute(statement, operation, values, arguments, lanes)
             elif access.kind is AccessKind.READ:
-                values[operation.results[0]] = self._reused_load(access, arguments, lanes)
+                values[operation.results[0]] = self._reused_load(access, user, arguments, lanes)
             else:
-                subscripts = self._subscripts(access, arguments)
+                subscripts = self._subscripts(access, user, arguments)
                 stored = self._operand(statement, operation.operands[0], values, arguments, lanes)
-                self._store(access, subscripts, stored, lanes)
+                self._store(access, user, subscripts, stored, lanes)
 
     def _known(self, call: Call) -> dict[Index, Index]:
         """The values of the loops around a call, by what they are functions of."""
@@ -143,12 +144,12 @@ class StatementEmitter:
         if any(isinstance(op, memref.LoadOp) and len(op.indices) > 1 for op in statement.body):
             return False
         for access in statement.accesses:
-            located = _along(self._subscripts(access, arguments), lanes)
+            located = _along(self._subscripts(access, statement.name, arguments), lanes)
             if located is None:
                 return False
             if access.kind is AccessKind.WRITE and not any(located.steps):
                 return False
-            if _stride(self.storage.memref(access.array), located.steps) is None:
+            if _stride(self.storage.memref(access.array, statement.name), located.steps) is None:
                 return False
         return all(
             linear_form(expression, len(call.arguments))
@@ -162,8 +163,8 @@ class StatementEmitter:
         """The accesses of the call along a row from lane to lane, where pitches are known."""
         arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
         for access in self.statements[call.statement].accesses:
-            memref = self.storage.memref(access.array)
-            located = _along(self._subscripts(access, arguments), lanes)
+            memref = self.storage.memref(access.array, call.statement)
+            located = _along(self._subscripts(access, call.statement, arguments), lanes)
             place = located and _linear(memref, located.first)
             if located is not None and located.is_contiguous and place is not None:
                 yield RowAccess(memref, place, is_store=access.kind is AccessKind.WRITE)
@@ -179,12 +180,12 @@ class StatementEmitter:
     def _lies_apart(self, call: Call, lanes: Lanes, accesses: Iterable[Access]) -> Iterator[bool]:
         arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
         for access in accesses:
-            place = _along(self._subscripts(access, arguments), lanes)
+            place = _along(self._subscripts(access, call.statement, arguments), lanes)
             yield place is None or (any(place.steps) and not place.is_contiguous)
 
-    def _subscripts(self, access: Access, arguments: Mapping[int, Index]) -> list[Index]:
+    def _subscripts(self, access: Access, user: str, arguments: Mapping[int, Index]) -> list[Index]:
         program = self._program_subscripts(access, arguments)
-        return self.storage.subscripts(access.array, program)
+        return self.storage.subscripts(access.array, user, program)
 
     def _program_subscripts(self, access: Access, arguments: Mapping[int, Index]) -> list[Index]:
         dims = access.map.num_dims
@@ -261,12 +262,12 @@ class StatementEmitter:
         accesses = (each for each in statement.accesses if each.is_opaque)
         access = next((each for each in accesses if each.array.value is operand), None)
         if access is None or access.array is array:
-            return self._cast(self.storage.memref(array), operand.type)
-        partial = self.storage.memref(access.array)
+            return self._cast(self.storage.memref(array, statement.name), operand.type)
+        partial = self.storage.memref(access.array, statement.name)
         program = self._program_subscripts(access, arguments)
         found = [known.get(subscript, subscript) for subscript in program]
-        subscripts = self.storage.subscripts(access.array, found)
-        sizes = self.storage.placements[access.array.name].sizes
+        subscripts = self.storage.subscripts(access.array, statement.name, found)
+        sizes = self.storage.placements[access.array.name, statement.name].sizes
         rank = len(array.shape)
         first, extents = subscripts[: len(subscripts) - rank], sizes[len(sizes) - rank :]
         return self._row(partial, first, extents, operand.type)
@@ -307,7 +308,7 @@ class StatementEmitter:
         self, operation: memref.LoadOp, indices: list[SSAValue], lanes: Lanes | None
     ) -> SSAValue:
         """A load at subscripts that depend on data."""
-        array = self.storage.memref(self.arrays[operation.memref])
+        array = self.storage.arguments[self.arrays[operation.memref].name]
         if lanes is None or not any(is_vector(index.type) for index in indices):
             return self.builder.emit(memref.LoadOp.get(array, indices)).results[0]
         (offsets,) = indices  # checked by can_use_lanes
@@ -367,14 +368,14 @@ class StatementEmitter:
         )
 
     def _reused_load(
-        self, access: Access, arguments: Mapping[int, Index], lanes: Lanes | None
+        self, access: Access, user: str, arguments: Mapping[int, Index], lanes: Lanes | None
     ) -> SSAValue:
-        place = _locate(self._subscripts(access, arguments), lanes)
-        key = _Loaded(self.storage.memref(access.array), place)
-        return self.builder.once(key, lambda: self._load(access, place))
+        place = _locate(self._subscripts(access, user, arguments), lanes)
+        key = _Loaded(self.storage.memref(access.array, user), place)
+        return self.builder.once(key, lambda: self._load(access, user, place))
 
-    def _load(self, access: Access, place: _Place) -> SSAValue:
-        memref = self.storage.memref(access.array)
+    def _load(self, access: Access, user: str, place: _Place) -> SSAValue:
+        memref = self.storage.memref(access.array, user)
         lanes = place.lanes
         if lanes is None or (place.is_contiguous and lanes.mask is None):
             attribute, operands = self.builder.map(place.first)
@@ -402,9 +403,14 @@ class StatementEmitter:
         ).result
 
     def _store(
-        self, access: Access, subscripts: list[Index], value: SSAValue, lanes: Lanes | None
+        self,
+        access: Access,
+        user: str,
+        subscripts: list[Index],
+        value: SSAValue,
+        lanes: Lanes | None,
     ) -> None:
-        memref = self.storage.memref(access.array)
+        memref = self.storage.memref(access.array, user)
         self.builder.forget(lambda key: isinstance(key, _Loaded) and key.memref is memref)
         place = _locate(subscripts, lanes)
         if lanes is None:

@@ -22,7 +22,7 @@ from ..nest.index_bounds import Range, is_never_negative, ranges_of
 from ..nest.index_expression import Comparison, Condition, Index, linear_form
 from ..nest.index_sets import IslText, name_of
 from ..nest.nest import Block, Call, For, Guard, Nest, Once, TileSplit
-from .storage import Placement
+from .storage import Placement, placements_by_user
 
 # All that isl may do for the proofs of one function: about a second.
 MOST_OPERATIONS = 5_000_000
@@ -33,14 +33,17 @@ class _Position:
     """The known loop values and conditions at a point of the nest.
 
     `loops` are around it, outermost first; conditions are `met` or `failed`. `values` are those of
-    the schedule's loops by name, `origins` where the local arrays begin that are allocated there.
+    the schedule's loops by name, `origins` where the local arrays begin that are allocated there,
+    by array and statement.
     """
 
     loops: tuple[For, ...] = ()
     met: tuple[Condition, ...] = ()
     failed: tuple[Condition, ...] = ()
     values: Mapping[str, Index] = field(default_factory=dict[str, Index])
-    origins: Mapping[str, Sequence[Index]] = field(default_factory=dict[str, Sequence[Index]])
+    origins: Mapping[tuple[str, str], Sequence[Index]] = field(
+        default_factory=dict[tuple[str, str], Sequence[Index]]
+    )
 
     @cached_property
     def ranges(self) -> list[Range]:
@@ -75,12 +78,12 @@ class _Proof:
         context: isl.Set,
     ) -> None:
         self.scop = scop
-        self.placements = {placement.array.name: placement for placement in placements}
+        self.placements = placements_by_user(placements)
         self.local_accesses = {
             statement.name: _once_each(
                 access
                 for access in statement.accesses
-                if access.array.name in self.placements and not access.is_opaque
+                if (access.array.name, statement.name) in self.placements and not access.is_opaque
             )
             for statement in scop.statements
         }
@@ -90,11 +93,11 @@ class _Proof:
     def entered(self, loop: Loop | None, position: _Position) -> _Position:
         """The position behind the allocations of what lives in the loop (None: in the function)."""
         origins = {
-            placement.array.name: [
+            key: [
                 offset([position.values[outer.name] for outer in placement.outer])
                 for offset in placement.offsets
             ]
-            for placement in self.placements.values()
+            for key, placement in self.placements.items()
             if placement.home is loop
             and all(outer.name in position.values for outer in placement.outer)
         }
@@ -127,8 +130,8 @@ class _Proof:
     def _check(
         self, statement: str, access: Access, values: Mapping[int, Index], position: _Position
     ) -> None:
-        placement = self.placements[access.array.name]
-        origin = position.origins[access.array.name]
+        placement = self.placements[access.array.name, statement]
+        origin = position.origins[access.array.name, statement]
         for number, expression in enumerate(access.map.results):
             program = linear_form(expression, access.map.num_dims).substitute(values)
             subscript, extent = program - origin[number], placement.sizes[number]

@@ -3,13 +3,14 @@
 Arguments stay where they are. A local array is allocated in the body of the innermost loop outside
 of which none of its cells is used twice, as large as the box of cells that one iteration of that
 loop touches: so the expanded dimensions of per-iteration scalars disappear again where the schedule
-allows it, and stay where it does not.
+allows it, and stay where it does not. Statements that hand each other nothing through an array, as
+the parts of a loop that was split, have an array each.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +26,7 @@ from ...passes.polyhedral.isl_context import TooComplexError, bounded
 from ...passes.polyhedral.memrefs import memref_shape
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Tree, path, sum_of_affs, walk
 from ...passes.polyhedral.scop import Access, Array, Scop
+from ...passes.polyhedral.shared_cells import sharing_statements
 from ..nest.aff_to_index import aff_to_index
 from ..nest.ast_to_nest import to_index
 from ..nest.full_tiles import outer_schedule
@@ -52,7 +54,8 @@ class Placement:
     """Allocation of a local array: inside the loops `outer`, with the extents needed there.
 
     `offsets` are functions of the values of `outer`; `sizes` are their numbers of values. Both have
-    one entry per subscript. `users` are the statements that access it. The last `whole` subscripts
+    one entry per subscript. `users` are the statements that access it: other ones may have a
+    placement of their own, with which no cell is shared. The last `whole` subscripts
     are those of an array that is passed on: none is left out. Elements are neighbours along the
     subscript `innermost`, by default the last one.
     """
@@ -97,22 +100,29 @@ class Storage:
     """The memref of each array at the current point of code generation."""
 
     def __init__(self, placements: Sequence[Placement], arguments: Mapping[str, SSAValue]):
-        self.placements = {placement.array.name: placement for placement in placements}
-        self.memrefs = dict(arguments)
+        self.all_placements = placements
+        self.placements = placements_by_user(placements)
+        self.arguments = arguments
+        self.memrefs: dict[tuple[str, str], SSAValue] = {}
         self.loop_values: dict[str, Index] = {}
         self.loops: tuple[tuple[Loop, Index], ...] = ()
-        self.offsets: dict[str, list[Index]] = {}
+        self.offsets: dict[tuple[str, str], list[Index]] = {}
 
-    def memref(self, array: Array) -> SSAValue:
-        """The memref that holds the array here."""
-        return self.memrefs[array.name]
+    def memref(self, array: Array, user: str) -> SSAValue:
+        """The memref that holds the array here, for one of the statements that access it."""
+        found = self.arguments.get(array.name)
+        return self.memrefs[array.name, user] if found is None else found
 
-    def subscripts(self, array: Array, program: list[Index]) -> list[Index]:
+    def shared_memref(self, array: Array) -> SSAValue:
+        """The memref of a local array that is one for all statements."""
+        return next(memref for (name, _), memref in self.memrefs.items() if name == array.name)
+
+    def subscripts(self, array: Array, user: str, program: list[Index]) -> list[Index]:
         """Subscripts of the program -> subscripts of the memref."""
-        placement = self.placements.get(array.name)
+        placement = self.placements.get((array.name, user))
         if placement is None:
             return program
-        offsets = self.offsets[array.name]
+        offsets = self.offsets[array.name, user]
         last = len(placement.sizes) - placement.whole - 1
         return [
             (program[k] - offsets[k]) * (placement.spread if k == last else 1)
@@ -121,7 +131,7 @@ class Storage:
 
     def is_allocated_in(self, loop: Loop) -> bool:
         """Whether an array is allocated in the body of this loop."""
-        return any(p.home is loop for p in self.placements.values())
+        return any(p.home is loop for p in self.all_placements)
 
     @contextmanager
     def inside(self, values: Iterable[tuple[Loop, Index]]) -> Generator[None]:
@@ -140,7 +150,7 @@ class Storage:
         Only those that are used in `body`: other iterations of the loop may be apart from it, and
         outside of loops whose values the place of an array follows from.
         """
-        homes = [p for p in self.placements.values() if p.home is loop]
+        homes = [p for p in self.all_placements if p.home is loop]
         if homes and loop is not None:
             called = {part.statement for part in walk_nest(body) if isinstance(part, Call)}
             homes = [p for p in homes if not called.isdisjoint(p.users)]
@@ -148,7 +158,7 @@ class Storage:
         for placement in homes:
             name = placement.array.name
             outer = [self.loop_values[loop.name] for loop in placement.outer]
-            self.offsets[name] = [offset(outer) for offset in placement.offsets]
+            offsets = [offset(outer) for offset in placement.offsets]
             last = len(placement.sizes) - placement.whole - 1
             sizes = [
                 placement.sizes[k] * (placement.spread if k == last else 1) for k in placement.kept
@@ -157,16 +167,21 @@ class Storage:
             dynamic = [builder.value(size) for size in sizes if not size.is_constant]
             element = placement.array.element_type
             if not dynamic and 8 * math.prod(shape) <= STACK_BYTES:
-                allocation = memref.AllocaOp.get(element, 64, shape)
-                self.memrefs[name] = builder.emit(allocation).memref
+                allocation = builder.emit(memref.AllocaOp.get(element, 64, shape)).memref
             else:
-                allocation = memref.AllocOp.get(element, 64, shape, dynamic)
-                self.memrefs[name] = builder.emit(allocation).memref
-                on_heap.append(allocation.memref)
-            self.memrefs[name].name_hint = name
+                allocation = builder.emit(memref.AllocOp.get(element, 64, shape, dynamic)).memref
+                on_heap.append(allocation)
+            allocation.name_hint = name
+            for user in placement.users:
+                self.memrefs[name, user], self.offsets[name, user] = allocation, offsets
         yield
         for value_on_heap in on_heap:
             builder.emit(memref.DeallocOp.get(value_on_heap))
+
+
+def placements_by_user(placements: Iterable[Placement]) -> dict[tuple[str, str], Placement]:
+    """The placements by the names of the array and of each statement that accesses it."""
+    return {(each.array.name, user): each for each in placements for user in each.users}
 
 
 def possible_homes(scop: Scop, tree: Tree) -> set[str]:
@@ -174,14 +189,13 @@ def possible_homes(scop: Scop, tree: Tree) -> set[str]:
     paths = {node.statement: path(tree, node) for node in walk(tree) if isinstance(node, Leaf)}
     found: set[str] = set()
     for array in scop.arrays:
-        users = [s.name for s in scop.statements if any(a.array == array for a in s.accesses)]
-        around = [paths[name] for name in users if name in paths]
         if not array.is_local or array.scope_depth == 0:
             continue
-        for nodes in zip(*around, strict=False):
-            if any(node is not nodes[0] for node in nodes):
-                break
-            found |= {nodes[0].name} if isinstance(nodes[0], Loop) else set()
+        for uses in _uses(scop, array, paths):
+            for nodes in zip(*(paths[name] for name, _ in uses), strict=False):
+                if any(node is not nodes[0] for node in nodes):
+                    break
+                found |= {nodes[0].name} if isinstance(nodes[0], Loop) else set()
     return found
 
 
@@ -202,22 +216,35 @@ def place_local_arrays(
     for array in scop.arrays:
         if not array.is_local:
             continue
-        uses = [
-            (statement.name, access)
-            for statement in scop.statements
-            for access in statement.accesses
-            # isl's scheduler leaves out statements that never run
-            if access.array == array and statement.name in leaves
-        ]
-        if uses:
+        for uses in _uses(scop, array, leaves):
             outer = _home(array, uses, [leaves[name] for name, _ in uses], no_homes)
             result.append(_placement(array, uses, outer, context, parameters))
     return result
 
 
+_Use = tuple[str, Access]
+"""A statement, by name, and an access of it."""
+
+
+def _uses(scop: Scop, array: Array, leaves: Mapping[str, object]) -> Iterator[list[_Use]]:
+    """The accesses to an array, of the statements of each group that share cells.
+
+    isl's scheduler leaves out statements that never run.
+    """
+    for group in sharing_statements(scop, array):
+        uses = [
+            (statement.name, access)
+            for statement in scop.statements
+            for access in statement.accesses
+            if access.array == array and statement.name in group & leaves.keys()
+        ]
+        if uses:
+            yield uses
+
+
 def _home(
     array: Array,
-    uses: list[tuple[str, Access]],
+    uses: list[_Use],
     paths: list[tuple[Tree, ...]],
     no_homes: Callable[[Container[str]], Sequence[Loop]],
 ) -> tuple[Loop, ...]:
@@ -257,7 +284,7 @@ def _is_kept(same_cell: isl.UnionMap, value: isl.MultiUnionPwAff) -> bool:
 
 def _placement(
     array: Array,
-    uses: list[tuple[str, Access]],
+    uses: list[_Use],
     outer: tuple[Loop, ...],
     context: isl.Set,
     parameters: Mapping[str, Index],

@@ -2,7 +2,8 @@
 
 A local array is allocated in the body of a loop, as a box of elements from an origin on; subscripts
 of one value are left out. So all subscripts less the origin must lie in the box, and what is
-written in one iteration of that loop must not be read in another one.
+written in one iteration of that loop must not be read in another one, nor by statements for which
+the array is allocated apart.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import NoReturn
 import islpy as isl
 
 from ...passes.polyhedral.scop import Access, AccessKind, Scop
-from ..loops.storage import Placement
+from ..loops.storage import Placement, placements_by_user
 from ..nest.index_expression import Comparison, Index, decide, linear_form
 from ..nest.index_relations import IndexSpace
 from ..nest.nest import For, Once
@@ -30,12 +31,13 @@ _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 class _LocalAccess:
     """An access at a call site: `elements` is `{ [v0, v1, ...] -> x[e] }`.
 
-    `home` is the loop in whose body the array is allocated, and `depth` how many loops run there,
-    itself included; None and 0 for the body of the function.
+    It is to what is allocated at `placement`, in the body of the loop `home`, and `depth` is how
+    many loops run there, itself included; None and 0 for the body of the function.
     """
 
     site: CallSite
     access: Access
+    placement: Placement
     elements: isl.Map
     home: For | Once | None
     depth: int
@@ -57,7 +59,7 @@ class LocalStorage:
     ) -> None:
         self.statements = {statement.name: statement for statement in scop.statements}
         self.sites = sites
-        self.placements = {placement.array.name: placement for placement in placements}
+        self.placements = placements_by_user(placements)
         self.parameters = [parameters[parameter.name] for parameter in scop.parameters]
         self.names = names
 
@@ -78,7 +80,7 @@ class LocalStorage:
     def _check_box(self, site: CallSite, access: Access) -> _LocalAccess:
         """The access, whose subscripts are all in the box that is allocated."""
         elements = site.instances.apply_range(access.relation)
-        placement = self.placements.get(access.array.name)
+        placement = self.placements.get((access.array.name, site.statement))
         if placement is None:
             self._fail(site, f"{access.array.name} is allocated nowhere")
         values: dict[str, Index] = {}
@@ -105,7 +107,7 @@ class LocalStorage:
             conditions.append(Comparison(">=", inside))
             conditions.append(Comparison(">=", placement.sizes[position] - inside - 1))
         self._check_conditions(site, access, conditions)
-        return _LocalAccess(site, access, elements, home, depth)
+        return _LocalAccess(site, access, placement, elements, home, depth)
 
     def _check_conditions(
         self, site: CallSite, access: Access, conditions: Sequence[Comparison]
@@ -122,9 +124,12 @@ class LocalStorage:
 
     def _check_lifetime(self, write: _LocalAccess, read: _LocalAccess) -> None:
         """What is written is not read in another allocation of the array."""
-        if write.home is None and read.home is None:
+        if write.placement is read.placement and write.home is None:
             return
         pairs = write.elements.apply_range(read.elements.reverse())
+        if write.placement is not read.placement:
+            self._none_later(pairs, write, read)
+            return
         common, is_forward = meeting(write.site, read.site)
         depth = min(common, write.depth) if write.home is read.home else common
         for loop in range(depth):

@@ -1,7 +1,8 @@
 """Extents of expanded scalars under a schedule: what is left after storage contracts them.
 
 A dimension is contracted to what lives at the same time: to one element where a loop around all
-accesses runs along it, else it is as long as the values of its subscript.
+accesses runs along it, else it is as long as the values of its subscript. Statements that share no
+cells have an array each: the largest of these counts.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from dataclasses import replace
 from math import ceil
 
 from ..polyhedral.schedule_tree import Loop, leaves
-from ..polyhedral.scop import Array
+from ..polyhedral.scop import Array, Scop
+from ..polyhedral.shared_cells import sharing_statements
 from ..schedules.schedule import Schedule
 from .program_statistics import ProgramStatistics, StatementStatistics
 from .scheduling_context import SchedulingContext
@@ -29,23 +31,36 @@ def stored_statistics(schedule: Schedule, context: SchedulingContext) -> Program
     around = {leaf.statement: outer for leaf, outer in leaves(schedule.tree, ())}
     return replace(
         statistics,
-        expanded={each.name: _extents(each, statistics, around, context) for each in contracted},
+        expanded={
+            each.name: _largest(each, schedule.scop, statistics, around, context)
+            for each in contracted
+        },
     )
 
 
-def _extents(
+def _largest(
     array: Array,
+    scop: Scop,
     statistics: ProgramStatistics,
     around: Mapping[str, tuple[Loop, ...]],
     context: SchedulingContext,
 ) -> tuple[int, ...]:
-    users = [
-        statement
-        for name, statement in statistics.statements.items()
-        if name in around and any(a.array.name == array.name for a in statement.statement.accesses)
+    found = [
+        _extents(array, users, statistics, context)
+        for group in sharing_statements(scop, array)
+        if (users := {name: around[name] for name in group if name in around})
     ]
-    if not users:
-        return statistics.extents(array)
+    return tuple(map(max, zip(*found, strict=True))) or statistics.extents(array)
+
+
+def _extents(
+    array: Array,
+    around: Mapping[str, tuple[Loop, ...]],
+    statistics: ProgramStatistics,
+    context: SchedulingContext,
+) -> tuple[int, ...]:
+    """Of the array of some statements that share cells, with the loops around each."""
+    users = [each for name, each in statistics.statements.items() if name in around]
     shared = _shared([around[user.statement.name] for user in users])
     # Statistics keep the schedules of the loops, so that their ids stay their own.
     key = array.name, tuple(id(loop.schedule) for loop in shared), tuple(map(id, users))

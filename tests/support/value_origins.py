@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from loopwright.lowering.loops.storage import placements_by_user
 from loopwright.lowering.nest.index_expression import (
     Atom,
     Comparison,
@@ -53,13 +54,17 @@ class Outcome:
     memory: dict[tuple[str, tuple[int, ...]], Origin] = field(default_factory=dict)
 
 
+Homes = Mapping[tuple[str, str], tuple[object, tuple[int, ...]]]
+"""Allocations of local arrays and where they begin, by array and statement."""
+
+
 @dataclass(frozen=True)
 class Step:
     """A call that runs: with which values, and where local arrays are then."""
 
     call: Call
     arguments: tuple[int, ...]
-    homes: Mapping[str, tuple[object, tuple[int, ...]]]
+    homes: Homes
 
 
 class NestExecution:
@@ -70,7 +75,7 @@ class NestExecution:
         self.program = program = kept.dependences.scop
         self.scop = generated.scop
         self.generated = generated
-        self.placements = {p.array.name: p for p in generated.placements}
+        self.placements = placements_by_user(generated.placements)
         found = correspond(program, generated.scop)
         self.origins, self.found = found.origins, found
         self.sizes = [
@@ -166,10 +171,11 @@ class NestExecution:
         array = access.array.name
         if not access.array.is_local:
             return array, None, subscripts
-        if array not in step.homes:
+        key = array, step.call.statement
+        if key not in step.homes:
             raise WrongRunError(f"{array} is not allocated")
-        allocation, offsets = step.homes[array]
-        placement = self.placements[array]
+        allocation, offsets = step.homes[key]
+        placement = self.placements[key]
         inside = tuple(s - offset for s, offset in zip(subscripts, offsets, strict=True))
         sizes = [evaluate(size, {}) for size in placement.sizes]
         if not all(0 <= s < size for s, size in zip(inside, sizes, strict=True)):
@@ -181,17 +187,18 @@ class NestExecution:
         node: For | Once | None,
         values: Values,
         loops: Mapping[str, int],
-        homes: Mapping[str, tuple[object, tuple[int, ...]]],
-    ) -> Mapping[str, tuple[object, tuple[int, ...]]]:
+        homes: Homes,
+    ) -> Homes:
         result = dict(homes)
-        for name, placement in self.placements.items():
+        for placement in self.generated.placements:
             if placement.home is (None if node is None else node.loop):
                 if any(loop.name not in loops for loop in placement.outer):
                     continue
                 outer = [Index(loops[loop.name]) for loop in placement.outer]
                 offsets = tuple(evaluate(offset(outer), values) for offset in placement.offsets)
                 self.allocations += 1
-                result[name] = self.allocations, offsets
+                found = self.allocations, offsets
+                result |= {(placement.array.name, user): found for user in placement.users}
         return result
 
     def _steps(
@@ -199,7 +206,7 @@ class NestExecution:
         nest: Nest,
         values: Values,
         loops: Mapping[str, int],
-        homes: Mapping[str, tuple[object, tuple[int, ...]]],
+        homes: Homes,
         in_order: bool = False,
     ) -> Iterator[tuple[Step, ...]]:
         """What runs: an instance at a time, or the same one in all lanes of a vector.
@@ -237,7 +244,7 @@ class NestExecution:
         nest: For,
         values: Values,
         loops: Mapping[str, int],
-        homes: Mapping[str, tuple[object, tuple[int, ...]]],
+        homes: Homes,
         in_order: bool,
     ) -> Iterator[Iterator[tuple[Step, ...]]]:
         """What runs in each iteration."""
