@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, gcd, log2, prod
 
@@ -73,10 +73,11 @@ def port_cycles(
     statement: StatementStatistics,
     around: LoopsAround,
     done: set[Hashable],
+    handed: Container[tuple[str, Access]] = (),
 ) -> float:
     """Cycles that load and store ports need for a vector of instances of a statement.
 
-    What is in a register, as it is `done`, costs no load.
+    What is in a register, as it is `done`, costs no load; what is `handed` on in one costs nothing.
     """
     machine = program.machine
     costs = dict.fromkeys(AccessKind, 0.0)
@@ -87,6 +88,8 @@ def port_cycles(
         if access.kind is AccessKind.READ and place in done:
             continue
         done.add(place)
+        if (statement.statement.name, access) in handed:
+            continue
         operations = (
             _operations(program, access, statement, around)
             if in_place is None
