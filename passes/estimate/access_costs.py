@@ -325,8 +325,7 @@ def _columns_of_row(
     """
     assert around.vector is not None
     statistics = program.statistics
-    extents = statistics.extents(access.array)
-    pitches = [prod(extents[position + 1 :]) for position in range(len(extents))]
+    pitches = statistics.pitches(access.array)
     columns = {
         sum(c * pitch for c, pitch in zip(other.constants, pitches, strict=True)) % row
         for name in around.vector.schedule

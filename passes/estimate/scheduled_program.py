@@ -44,14 +44,16 @@ class ScheduledProgram:
             if loops
         )
 
-    def stored_arrays(self, tree: Loop) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """The expanded scalars that a nest accesses, with their extents."""
-        expanded = self.statistics.expanded
+    def stored_arrays(self, tree: Loop) -> tuple[tuple[str, tuple[int, ...], int | None], ...]:
+        """The private arrays that a nest accesses, with their extents and innermost dimensions."""
+        expanded, innermost = self.statistics.expanded, self.statistics.innermost
         if not expanded:
             return ()
         accesses = (a for name in tree.schedule for a in self.statement(name).statement.accesses)
         names = dict.fromkeys(access.array.name for access in accesses)
-        return tuple((name, expanded[name]) for name in names if name in expanded)
+        return tuple(
+            (name, expanded[name], innermost.get(name)) for name in names if name in expanded
+        )
 
     def statement(self, name: str) -> StatementStatistics:
         """What is known of one statement."""
