@@ -162,7 +162,7 @@ class _Doubling:
         self.buffer = Array(
             free_name(f"{self.array.name}_buffer", {array.name for array in self.old.arrays}),
             self.array.element_type,
-            self.array.shape,
+            (None,) * len(self.array.shape),
             self.array.value,
             None,
         )
