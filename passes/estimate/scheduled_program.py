@@ -9,6 +9,7 @@ from math import ceil, prod
 from ...support.cached_property import cached_property
 from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, leaves
+from ..polyhedral.schedule_tree import loops as all_loops
 from ..schedules.schedule import Schedule
 from .local_extents import stored_statistics
 from .program_statistics import ProgramStatistics, StatementStatistics
@@ -54,6 +55,14 @@ class ScheduledProgram:
         return tuple(
             (name, expanded[name], innermost.get(name)) for name in names if name in expanded
         )
+
+    def unrolls(self, loop: Loop) -> bool:
+        """Whether a loop is unrolled by the schedule, and not only by LLVM."""
+        return loop.unroll is not None and id(loop) in self._loops
+
+    @cached_property
+    def _loops(self) -> frozenset[int]:
+        return frozenset(map(id, all_loops(self.schedule.tree)))
 
     def statement(self, name: str) -> StatementStatistics:
         """What is known of one statement."""
