@@ -144,7 +144,9 @@ class InCoreTime:
         chosen: list[Loop | None] = [vector]
         if vector is None and not is_scalar:
             chosen.append(self._vector_loops.packed(loops))
-        elif vector is not None and self._is_apart(statistics, loops, vector):
+        elif vector is not None and (
+            self._is_apart(statistics, loops, vector) or self._is_short(statistics, loops, vector)
+        ):
             # LLVM leaves scalars, or packs copies of an unrolled loop.
             chosen += [None, self._vector_loops.packed(loops)]
         if len({*map(id, chosen)}) == 1:
@@ -171,6 +173,15 @@ class InCoreTime:
             for each in statement.statement.accesses
         )
 
+    def _is_short(
+        self, statement: StatementStatistics, loops: tuple[Loop, ...], vector: Loop
+    ) -> bool:
+        """Whether LLVM unrolls a loop fully that has fewer iterations than a vector has lanes."""
+        if vector.vector is not None or vector.unroll is not None:
+            return False
+        trips = statement.trips(loops)[place_of(vector, loops)]
+        return trips < self._vector_loops.width(statement, vector)
+
     def _cycles(
         self,
         statistics: StatementStatistics,
@@ -186,9 +197,8 @@ class InCoreTime:
         lanes = along = 1.0
         if vector is not None:
             along = next(t for loop, t in zip(loops, trips, strict=True) if loop is vector)
-            is_short = along < self._vector_loops.width(statistics, vector)
-            if vector.vector is None and vector.unroll is None and is_short:
-                vector = None  # LLVM unrolls such a loop fully.
+            if self._is_short(statistics, loops, vector):
+                vector = None
             else:
                 lanes = self._vector_loops.lanes(statistics, vector, along)
         operations = throughput(
