@@ -228,7 +228,7 @@ class Session:
 
     @checked
     def time(self, program: ProgramName, schedule: ScheduleText = "") -> Measurement:
-        """Runs a schedule and the program in turns in a child process; compares results and times."""
+        """Runs a schedule and the program in turns, in a child process; compares them."""
         found = self._program(program)
         scheduled = found.schedule(schedule)
         for other in self._programs.values():
