@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import islpy as isl
 from xdsl.ir import Operation
@@ -33,7 +34,9 @@ MAXIMAL_SECONDS = 10.0
 
 
 MOST_PIECES = 100
-"""Pieces of a relation that `coalesced` tries to merge, pair by pair."""
+"""Pieces of a set or relation that `coalesced` tries to merge, pair by pair."""
+
+_Pieces = TypeVar("_Pieces", isl.Set, isl.Map, isl.UnionMap, isl.PwAff, isl.PwMultiAff)
 
 
 class TooComplexError(Exception):
@@ -70,13 +73,13 @@ def bounded(operations: int | None = None, seconds: float | None = None) -> Gene
             context.reset_operations()
 
 
-def coalesced(relation: isl.Map) -> isl.Map:
-    """A relation in fewer pieces, or as it is where isl fails at merging them.
+def coalesced(relation: _Pieces) -> _Pieces:
+    """A set, relation or function in fewer pieces, or as it is where isl fails at merging them.
 
     isl's `coalesce` stops at some relations ("original tableau does not correspond to ..."), and
     ends the process at some of hundreds of pieces with quotients.
     """
-    if relation.n_basic_map() > MOST_PIECES:
+    if _pieces(relation) > MOST_PIECES:
         return relation
     try:
         return relation.coalesce()
@@ -84,6 +87,19 @@ def coalesced(relation: isl.Map) -> isl.Map:
         if is_exhausted():
             raise
         return relation
+
+
+def _pieces(relation: isl.Set | isl.Map | isl.UnionMap | isl.PwAff | isl.PwMultiAff) -> int:
+    match relation:
+        case isl.Set():
+            return relation.n_basic_set()
+        case isl.Map():
+            return relation.n_basic_map()
+        case isl.UnionMap():
+            maps = relation.get_map_list()
+            return max((maps.get_at(n).n_basic_map() for n in range(maps.n_map())), default=0)
+        case _:
+            return relation.domain().n_basic_set()
 
 
 @contextmanager
