@@ -36,6 +36,9 @@ MAXIMAL_SECONDS = 10.0
 MOST_PIECES = 100
 """Pieces of a set or relation that `coalesced` tries to merge, pair by pair."""
 
+MOST_QUOTIENTS = 60
+"""In all pieces of such a relation together."""
+
 _Pieces = TypeVar("_Pieces", isl.Set, isl.Map, isl.UnionMap, isl.PwAff, isl.PwMultiAff)
 
 
@@ -77,9 +80,9 @@ def coalesced(relation: _Pieces) -> _Pieces:
     """A set, relation or function in fewer pieces, or as it is where isl fails at merging them.
 
     isl's `coalesce` stops at some relations ("original tableau does not correspond to ..."), and
-    ends the process at some of hundreds of pieces with quotients.
+    ends the process at some of hundreds of pieces, or of a dozen with seven quotients each.
     """
-    if _pieces(relation) > MOST_PIECES:
+    if not _is_safe(relation):
         return relation
     try:
         return relation.coalesce()
@@ -89,17 +92,21 @@ def coalesced(relation: _Pieces) -> _Pieces:
         return relation
 
 
-def _pieces(relation: isl.Set | isl.Map | isl.UnionMap | isl.PwAff | isl.PwMultiAff) -> int:
+def _is_safe(relation: _Pieces) -> bool:
+    """Whether there are few pieces, and few quotients in all of them together."""
     match relation:
         case isl.Set():
-            return relation.n_basic_set()
+            pieces = relation.get_basic_sets()
         case isl.Map():
-            return relation.n_basic_map()
+            pieces = relation.get_basic_maps()
         case isl.UnionMap():
             maps = relation.get_map_list()
-            return max((maps.get_at(n).n_basic_map() for n in range(maps.n_map())), default=0)
+            return all(_is_safe(maps.get_at(n)) for n in range(maps.n_map()))
         case _:
-            return relation.domain().n_basic_set()
+            return _is_safe(relation.domain())
+    if len(pieces) > MOST_PIECES:
+        return False
+    return sum(piece.dim(isl.dim_type.div) for piece in pieces) <= MOST_QUOTIENTS
 
 
 @contextmanager
