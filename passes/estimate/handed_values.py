@@ -46,7 +46,10 @@ def handed_values(program: ScheduledProgram, nest: Loop) -> frozenset[tuple[str,
 
 
 def _places(program: ScheduledProgram, nest: Loop) -> Iterator[_Place]:
-    """Those of arrays that several statements access, loads of a statement before its stores."""
+    """Those of arguments that several statements access, loads of a statement before its stores.
+
+    Local arrays are often read in another order right away, which then waits for the stores.
+    """
     members = [
         (program.statement(leaf.statement), loops)
         for leaf, loops in leaves(nest, ())
@@ -59,7 +62,7 @@ def _places(program: ScheduledProgram, nest: Loop) -> Iterator[_Place]:
     for statement, loops in members:
         trips = statement.trips(loops)
         for access in sorted(statement.statement.accesses, key=_is_write):
-            if users[access.array.name] > 1:
+            if users[access.array.name] > 1 and not access.array.is_local:
                 yield _place(program, statement, access, loops, trips)
 
 
