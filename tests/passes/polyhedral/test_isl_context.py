@@ -45,6 +45,17 @@ def test_many_pieces_are_not_merged(kind: Any, monkeypatch: pytest.MonkeyPatch) 
     assert coalesced(pieces).is_equal(pieces)
 
 
+QUOTIENTS = "{{ [i] -> [j] : 2 * floor(i / 2) = i and 3 * floor(j / 3) = j and {} <= i < {} }}"
+
+
+def test_pieces_with_many_quotients_are_not_merged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isl_context, "MOST_QUOTIENTS", 3)
+    pieces = isl.Map(QUOTIENTS.format(0, 6)).union(isl.Map(QUOTIENTS.format(6, 12)))
+    assert pieces.n_basic_map() == 2 and coalesced(pieces) is pieces
+    monkeypatch.undo()
+    assert coalesced(pieces).is_equal(pieces)
+
+
 def test_bounds_hold() -> None:
     pieces = isl.Map("{ [i] -> [j] : 0 <= i <= j < 5 or 5 <= i <= j < 9 or 2 <= i < 7 and j = 3 }")
     with pytest.raises(TooComplexError), bounded(1):
