@@ -32,6 +32,9 @@ GAIN = 0.9
 was written. Where no other is that good, one in the same order need not be slower: marked vectors
 take as long as those of LLVM, which does not make them everywhere that the estimate believes."""
 
+RUNNERS_UP, CLOSE = 2, 2.0
+"""So many candidates are jammed beside the best one, that take at most so many times as long."""
+
 FUSIONS = ("minimal", "balanced", "maximal")
 """How affine scheduling fuses, from what takes it least time to what takes it most."""
 
@@ -73,39 +76,55 @@ def choose(
 
     Loops are unrolled and jammed last, where that is clearly better (`jammed_loops`).
     """
-    return improved(choose_candidate(original, context, candidates), context)
+    return jammed_best(best_candidates(original, context, candidates), context)[1]
 
 
-def choose_candidate(
+def best_candidates(
     original: Schedule, context: SchedulingContext, candidates: Iterable[Schedule]
-) -> Schedule:
-    """The candidate with the best estimate, or the original where none is clearly better.
+) -> list[Schedule]:
+    """The candidate with the best estimate, and those close to it that jamming may bring forward.
 
-    Then, it is the best one that runs in the original order and is not estimated to be slower.
+    Where none is clearly better than the original, it is the best one that runs in the original
+    order and is not estimated to be slower, else the original, alone.
     """
-    best, kept = original, original
+    kept, least_kept = original, inf
+    better: list[tuple[float, int, Schedule]] = []
     with suppress(TooComplexError), bounded(seconds=MOST_SECONDS):
         if not is_profitable(original, context):
-            return original
+            return [original]
         written = estimate(original, context)
         order = functions_text(original.tree)
-        least, least_kept = GAIN * written, inf
-        for candidate in candidates:
+        for number, candidate in enumerate(candidates):
             seconds = estimate(candidate, context)
-            if seconds < least:
-                best, least = candidate, seconds
+            if seconds < GAIN * written:
+                better.append((seconds, number, candidate))
             is_best_kept = seconds <= written and seconds < least_kept
             if is_best_kept and functions_text(candidate.tree) == order:
                 kept, least_kept = candidate, seconds
-    return kept if best is original else best
+    if not better:
+        return [kept]
+    ranked = sorted([*better, (written, -1, original)])[: 1 + RUNNERS_UP]
+    return [schedule for seconds, _, schedule in ranked if seconds <= CLOSE * ranked[0][0]]
 
 
-def improved(schedule: Schedule, context: SchedulingContext) -> Schedule:
-    """The schedule with loops jammed, unless the program does little or isl takes long."""
+def jammed_best(
+    candidates: Sequence[Schedule], context: SchedulingContext
+) -> tuple[Schedule, Schedule]:
+    """The candidate that is best with loops jammed, and what it is then; the first if in doubt.
+
+    The first as it is where the program does little, or isl takes long.
+    """
+    found = candidates[0], candidates[0]
+    least = inf
     with suppress(TooComplexError), bounded(seconds=MOST_SECONDS):
-        if is_profitable(schedule, context):
-            return jammed_loops(schedule, context)
-    return schedule
+        if not is_profitable(candidates[0], context):
+            return found
+        for candidate in candidates:
+            jammed = jammed_loops(candidate, context)
+            seconds = estimate(jammed, context)
+            if seconds < least:
+                found, least = (candidate, jammed), seconds
+    return found
 
 
 def is_profitable(original: Schedule, context: SchedulingContext) -> bool:

@@ -28,7 +28,7 @@ from ..polyhedral.scop import Access
 from ..polyhedral.widened_loads import widened_load
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
-from ..transformations.pack import Pack
+from ..transformations.pack import Pack, read_number
 from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
@@ -143,7 +143,9 @@ class ContractionPlan(BlockSteps):
             self._pack_pairs(pairs, panels_at, outer[-1])
         elif packs:
             wide = self._is_extended(found.streamed)
-            self.pack_panels(panels_at, found.streamed.array, cut, self.width, widened=wide)
+            reads = () if self._has_own_arrays() else (self._streamed_read(),)
+            array = found.streamed.array
+            self.pack_panels(panels_at, array, cut, self.width, widened=wide, reads=reads)
         for access in found.broadcast if pairs is None else ():
             scaled = self._is_scaled(access)
             wide = packs and self._is_extended(access)
@@ -294,7 +296,7 @@ class ContractionPlan(BlockSteps):
         reuses = extents[self.found.rows] / self.tile.rows
         if self.depth >= LEAST_TERMS:
             reuses *= prod(extents[name] for name in self.sharing)
-        if reuses <= REUSES_WORTH_A_COPY or not self._has_own_arrays():
+        if reuses <= REUSES_WORTH_A_COPY:
             return False
         if self.pair is not None or self._stride(streamed, self.found.vector) != 1:
             return True
@@ -319,6 +321,11 @@ class ContractionPlan(BlockSteps):
         """Whether every operand is an array of its own: a copy would replace all uses."""
         arrays = [access.array for access in (self.found.streamed, *self.found.broadcast)]
         return len(set(arrays)) == len(arrays)
+
+    def _streamed_read(self) -> str:
+        """The read of the streamed operand, as `Pack` names it."""
+        statement = self.schedule.scop.statement(self.found.statement)
+        return self.name(str(read_number(statement, self.found.streamed)))
 
     def _pack_rows(self, access: Access, loop: str, *, scaled: bool, widened: bool) -> None:
         """Copies an operand of which single elements are used, so that its rows lie together."""

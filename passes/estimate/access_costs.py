@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Mapping, Sequence
+from collections.abc import Collection, Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count as integers
+from itertools import takewhile
 from math import ceil, gcd, log2, prod
 
 from ..machine.machine import Machine
@@ -11,7 +13,6 @@ from ..polyhedral.rounded_subscripts import is_even
 from ..polyhedral.schedule_tree import Loop, place_of
 from ..polyhedral.scop import Access, AccessKind
 from .program_statistics import (
-    ProgramStatistics,
     Slope,
     StatementStatistics,
     bytes_of,
@@ -318,8 +319,9 @@ def _apart(
     Elements a small stride apart are loaded, or stored together with those between them, in as
     many vectors, each of which is shuffled (`lowering.llvm.strided_accesses`).
     """
+    assert around.vector is not None
     row = abs(stride)
-    if row > LARGEST_ROW:
+    if row > (LARGEST_STRIDE if around.vector.vector is None else LARGEST_ROW):
         return _gather(program, access, statement, around)
     is_forwards = stride > 0 or access.kind is AccessKind.READ
     columns = _columns_of_row(program, access, statement, around, row) if is_forwards else 1
@@ -346,23 +348,14 @@ def _columns_of_row(
     LLVM unrolls later than accesses are put together.
     """
     assert around.vector is not None
-    statistics = program.statistics
     is_marked = around.vector.vector is not None
-    pitches = statistics.pitches(access.array)
-    columns = {
-        sum(c * pitch for c, pitch in zip(other.constants, pitches, strict=True)) % row
-        for name in around.vector.schedule
-        for other in program.statement(name).statement.accesses
-        if other.kind is access.kind
-        and other.array.name == access.array.name
-        and other.coefficients == access.coefficients
-    }
-    for loop, count in zip(around.loops, around.trips, strict=True):
+    columns = {distance % row for distance in _distances(program, access, around.vector)}
+    for loop, trips in zip(around.loops, around.trips, strict=True):
         is_copied = loop.unroll == 0 and (not is_marked or program.unrolls(loop))
         direction = statement.direction(around.loops, loop) if is_copied else None
         if direction is not None and loop is not around.vector:
-            step = statement.stride(access, direction, statistics)
-            columns = {(each + k * step) % row for each in columns for k in range(ceil(count))}
+            step = statement.stride(access, direction, program.statistics)
+            columns = {(each + k * step) % row for each in columns for k in range(ceil(trips))}
     return len(columns)
 
 
@@ -377,7 +370,7 @@ def _gather(
     machine, lanes = program.machine, around.lanes
     register = max(LEAST_BLOCK_BITS, machine.vector_bits)
     block = min(lanes, register / (8 * bytes_of(access.array.element_type)))
-    columns, alone = _columns(program.statistics, access, statement, around)
+    columns, alone = _columns(program, access, statement, around)
     columns = min(block, columns)
     is_marked = around.vector is not None and around.vector.vector is not None
     apart = _by_lane(program, access, around)
@@ -410,6 +403,8 @@ def _eviction(
     if direction is None:
         return 0.0
     stride = abs(statement.stride(write, direction, program.statistics)) * size
+    if _run(_distances(program, write, loop)) * size >= min(stride, machine.cache_line):
+        return 0.0  # Others store the rest of the line at the same time.
     rows = around.trips[place_of(loop, around.loops)]
     for level, period in machine.set_periods.items():
         places = period // gcd(stride, period)
@@ -442,22 +437,46 @@ def _is_read_between(
 
 
 def _columns(
-    statistics: ProgramStatistics,
-    access: Access,
-    statement: StatementStatistics,
-    around: LoopsAround,
+    program: ScheduledProgram, access: Access, statement: StatementStatistics, around: LoopsAround
 ) -> tuple[float, float]:
-    """How many neighbouring columns are accessed together, by loops that are unrolled.
+    """How many neighbouring columns are accessed together: by unrolled loops, or by statements.
 
     And what share of them is left over, to be accessed alone.
     """
-    columns, alone = 1.0, 0.0
+    assert around.vector is not None
+    columns, alone = float(_run(_distances(program, access, around.vector))), 0.0
     for loop, count in zip(around.loops, around.trips, strict=True):
         direction = None if loop.unroll is None else statement.direction(around.loops, loop)
-        if direction is not None and abs(statement.stride(access, direction, statistics)) == 1:
+        if direction is None:
+            continue
+        if abs(statement.stride(access, direction, program.statistics)) == 1:
             together = min(loop.unroll or count, count)
             # Where the trip counts differ, a loop leaves over anything below its unroll factor.
             rest = count % together if float(count).is_integer() else ((loop.unroll or 1) - 1) / 2
             if together > columns and rest < count:
                 columns, alone = together, rest / count
     return columns, alone
+
+
+def _distances(program: ScheduledProgram, access: Access, loop: Loop) -> set[int]:
+    """Elements from an access to those like it in the statements of a loop."""
+    pitches = program.statistics.pitches(access.array)
+    return {
+        sum(
+            (there - here) * pitch
+            for here, there, pitch in zip(access.constants, other.constants, pitches, strict=True)
+        )
+        for name in loop.schedule
+        for other in program.statement(name).statement.accesses
+        if other.kind is access.kind
+        and other.array.name == access.array.name
+        and other.coefficients == access.coefficients
+    }
+
+
+def _run(distances: Collection[int]) -> int:
+    """The number of consecutive distances around zero."""
+    return sum(
+        len(list(takewhile(distances.__contains__, integers(first, step))))
+        for first, step in ((0, 1), (-1, -1))
+    )

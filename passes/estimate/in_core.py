@@ -12,9 +12,9 @@ from xdsl.ir import Operation
 from xdsl.ir.affine import AffineExpr
 
 from ..polyhedral.rounded_subscripts import is_rounded
-from ..polyhedral.schedule_tree import Leaf, Loop, leaves, place_of
+from ..polyhedral.schedule_tree import Leaf, Loop, leaves, loops_around, place_of
 from ..polyhedral.scop import Access, Statement
-from .access_costs import LARGEST_ROW, LoopsAround, masked_share, port_cycles
+from .access_costs import LARGEST_STRIDE, LoopsAround, masked_share, port_cycles
 from .handed_values import handed_values
 from .opaque_work import opaque_operations
 from .operation_costs import Changes, throughput
@@ -162,10 +162,10 @@ class InCoreTime:
         self, statement: StatementStatistics, loops: tuple[Loop, ...], vector: Loop
     ) -> bool:
         """Whether LLVM would gather or scatter in a vector loop of its own."""
-        direction = statement.direction(loops, vector)
+        direction, statistics = statement.direction(loops, vector), self._program.statistics
         return vector.vector is None and any(
             direction is None
-            or not -1 <= statement.stride(each, direction, self._program.statistics) <= LARGEST_ROW
+            or not -1 <= statement.stride(each, direction, statistics) <= LARGEST_STRIDE
             for each in statement.statement.accesses
         )
 
@@ -284,12 +284,8 @@ class InCoreTime:
             return 0.0
         if innermost is vector:
             return self._unrolled_latency(statement, loops, innermost)
-        is_sum = statement.rewrites(loops, innermost)
-        waits = (
-            float(self._program.machine.latencies["additions"])
-            if is_sum
-            else recurrence(self._program.schedule, statement.statement.name, innermost)
-        )
+        is_repeated = statement.rewrites(loops, innermost)
+        waits = self._wait(statement, loops, innermost)
         if not waits:
             return 0.0
         trips = statement.trips(loops)
@@ -298,12 +294,21 @@ class InCoreTime:
             for loop, count in zip(loops, trips, strict=True)
             if loop.unroll is not None
             and loop is not innermost
-            and not (is_sum and statement.rewrites(loops, loop))
+            and not (is_repeated and statement.rewrites(loops, loop))
         )
         size = self._vector_loops.size(statement, loops, place_of(innermost, loops))
         length = _chain(statement, loops, trips) * size
         # Short chains that follow each other overlap.
         return waits / max(1.0, chains, self._program.machine.reorder_window / length)
+
+    def _wait(self, statement: StatementStatistics, loops: tuple[Loop, ...], loop: Loop) -> float:
+        """Cycles that an iteration of a loop waits for the one before: of a sum, or of a value."""
+        schedule, name = self._program.schedule, statement.statement.name
+        if statement.rewrites(loops, loop) and name in schedule.dependences.accumulations:
+            return float(self._program.machine.latencies["additions"])
+        # Loops that are unrolled are copies.
+        around = loops_around(schedule.tree, name)
+        return recurrence(schedule, name, around[place_of(loop, loops)])
 
     def _latency_in_memory(self, statement: StatementStatistics, around: LoopsAround) -> float:
         """Cycles per vector that sums take which loops inside of theirs leave in memory.
@@ -335,23 +340,30 @@ class InCoreTime:
     def _unrolled_latency(
         self, statement: StatementStatistics, loops: tuple[Loop, ...], vector: Loop
     ) -> float:
-        """Cycles per vector that sums take whose terms are all in one iteration of the vector loop.
+        """Cycles per vector of chains that are all in one iteration of the vector loop, as of sums.
 
-        Sums of several iterations overlap: those that are unrolled, or as many as are under way.
+        Those of several iterations overlap: those that are unrolled, or as many as are under way.
         """
         trips = statement.trips(loops)
-        terms = prod(
-            count
+        chain = [
+            (loop, count)
             for loop, count in zip(loops, trips, strict=True)
             if loop is not vector and loop.unroll == 0 and statement.rewrites(loops, loop)
-        )
+        ]
+        terms = prod(count for _, count in chain)
         if terms <= 1:
             return 0.0
         machine = self._program.machine
-        side_by_side = (vector.unroll or 1) if vector.vector is not None else INTERLEAVED
+        copies = prod(
+            min(loop.unroll or count, count)
+            for loop, count in zip(loops, trips, strict=True)
+            if loop.unroll is not None and loop is not vector and (loop, count) not in chain
+        )
+        interleaved = (vector.unroll or 1) if vector.vector is not None else INTERLEAVED
         size = self._vector_loops.size(statement, loops, place_of(vector, loops) + 1)
         under_way = machine.reorder_window / (terms * size)
-        return machine.latencies["additions"] / max(1.0, side_by_side, under_way)
+        side_by_side = max(1.0, interleaved * copies, under_way)
+        return self._wait(statement, loops, chain[-1][0]) / side_by_side
 
 
 def _scalar_bits(statement: Statement, vector: Loop | None) -> int | None:

@@ -16,8 +16,8 @@ from ...support.garbage_collection import garbage_collected_seldom
 from ..default.default_schedule import (
     NestAnswer,
     answered_candidates,
-    choose_candidate,
-    improved,
+    best_candidates,
+    jammed_best,
     other_answers,
 )
 from ..estimate.estimate import Roofline
@@ -93,8 +93,8 @@ def propose(original: Schedule, context: SchedulingContext) -> Proposals:
             yield schedule
 
     with garbage_collected_seldom(), ISL_LOCK:
-        chosen = choose_candidate(original, context, noted())
-        analytical = improved(chosen, context)
+        best = best_candidates(original, context, noted())
+        chosen, analytical = jammed_best(best, context)
         if analytical is not chosen:
             found[analytical] = found.get(chosen, ())
         return Proposals(original, context, analytical, found)

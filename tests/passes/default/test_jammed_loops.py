@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import loopwright
-from loopwright.passes.default.default_schedule import default_schedule
+from loopwright.passes.default.default_schedule import default_schedule, jammed_best
 from loopwright.passes.default.jammed_loops import jammed_loops
+from loopwright.passes.estimate.estimate import estimate
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.isl_context import ISL_LOCK
@@ -136,3 +137,54 @@ def test_small_programs_gain_as_well(zen3: None, extent: int, is_left: bool) -> 
     sizes = infer_extents(function.scop, {"n": extent, "m": extent})
     chosen = default_schedule(function.scop, sizes, threads=1)
     assert (chosen == Schedule.original(function.scop)) == is_left
+
+
+ORBITS = """
+func.func @orbits(%n: index, %m: index, %X: memref<?x?xTYPE>, %Z: memref<?x?xTYPE>) {
+  %half = arith.constant 0.5 : TYPE
+  affine.for %ROW = 0 to %n {
+    affine.for %COLUMN = 0 to %m {
+      %x = affine.load %X[%ROW, %COLUMN] : memref<?x?xTYPE>
+      %last = affine.for %k = 0 to 50 iter_args(%z = %x) -> TYPE {
+        %square = arith.mulf %z, %z : TYPE
+        %next = arith.addf %square, %x : TYPE
+        %scaled = arith.mulf %next, %half : TYPE
+        affine.yield %scaled : TYPE
+      }
+      affine.store %last, %Z[%ROW, %COLUMN] : memref<?x?xTYPE>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+@pytest.mark.parametrize("names", [("i", "j"), ("a", "b")])
+def test_recurrences_in_lanes_wait_side_by_side(
+    zen3: None, kind: str, names: tuple[str, str]
+) -> None:
+    """Each operation waits for the one before, also where the value stays in one register."""
+    text = ORBITS.replace("TYPE", kind).replace("ROW", names[0]).replace("COLUMN", names[1])
+    lanes = 32 // NUMBERS[kind]().itemsize
+    steps = jammed(text, f"vectorize{{loops={names[1]} width={lanes}}}", extent=128)
+    assert steps.endswith(f"unroll-and-jam{{loops={names[0]} factor=8}}")
+    (function,) = loopwright.load(text).values()
+    rng = np.random.default_rng(4)
+    start = rng.random((13, 21)).astype(NUMBERS[kind])
+    results = [np.zeros_like(start), np.zeros_like(start)]
+    for schedule, result in zip((None, steps), results, strict=True):
+        function.compile(schedule, threads=1)(*start.shape, start, result)
+    np.testing.assert_array_equal(*results)
+
+
+def test_the_best_is_chosen_of_what_candidates_are_when_jammed(zen3: None) -> None:
+    """Of two that take as long before, one of which waits."""
+    (function,) = loopwright.load(ORBITS.replace("TYPE", "f32")).values()
+    context = SchedulingContext(infer_extents(function.scop, {"n": 128, "m": 128}), 1)
+    waiting = function.schedule("vectorize{loops=COLUMN width=8}")
+    others = [function.schedule(""), function.schedule("unroll{loops=COLUMN factor=2}")]
+    with ISL_LOCK:
+        chosen, result = jammed_best([*others, waiting], context)
+        assert chosen is waiting
+        assert estimate(result, context) < 0.5 * estimate(waiting, context)

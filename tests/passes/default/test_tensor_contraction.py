@@ -196,6 +196,28 @@ def test_panels_are_transposed_in_registers(element: str, extents: tuple[int, in
         assert "masked.gather" not in kernel.llvm_ir
 
 
+@pytest.mark.parametrize("element", ["f32", "f64"])
+@pytest.mark.parametrize("equation", ["ik,jk->ij", "ki,kj->ij"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_products_of_an_array_with_itself(element: str, equation: str, threads: int) -> None:
+    """One of the two reads is packed; the other one goes on reading the array."""
+    left, right, _ = equation.replace("->", ",").split(",")
+    text = str(einsum(equation, "ijk", element).module)
+    text = text.replace("%B[", "%A[").replace(", %B:", ", %unused:")
+    function = loopwright.load(text)["f"]
+    n, terms = 130, 75
+    schedule = scheduled(function, {"ni": n, "nj": n, "nk": terms}, threads, WIDE)
+    assert schedule is not None
+    assert ("reads=" in str(schedule)) == (right == "jk")
+    rng = np.random.default_rng(3)
+    kind = NUMPY_TYPES[element]
+    shape = (n, terms) if left == "ik" else (terms, n)
+    a, c = (rng.integers(-4, 5, each).astype(kind) for each in (shape, (n, n)))
+    expected = c + np.einsum(equation, a, a)
+    function.compile(str(schedule), threads=threads)(n, n, terms, a, np.zeros_like(a), c)
+    np.testing.assert_array_equal(c, expected)
+
+
 def test_few_rows_stream_from_memory() -> None:
     function = einsum("ik,kj->ij", "ijk", "f32")
     near = scheduled(function, {"ni": 1024, "nj": 16, "nk": 2000}, 1, WIDE)

@@ -12,7 +12,7 @@ from loopwright.passes.estimate.scheduled_program import ScheduledProgram
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.polyhedral.schedule_tree import leaves, loops_around
+from loopwright.passes.polyhedral.schedule_tree import Loop, leaves, loops_around, nests
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.program import load
@@ -164,3 +164,36 @@ def test_rows_in_lanes_stay_in_registers_only_where_a_vector_goes_on_alone() -> 
         accesses(text, {"n": 512, "m": 513}, steps, WIDE) for steps in (strips, together)
     )
     assert among_others > 2 * alone
+
+
+RECORDS = """
+func.func @f(%n: index, %A: memref<?xFIELDSxf32>, %B: memref<?xFIELDSxf32>) {
+  affine.for %i = 0 to %n {
+    BODY
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("fields", [16, 24])
+def test_fields_that_statements_access_together_are_transposed(fields: int) -> None:
+    """Neighbouring ones; where half of them are left out, each is gathered and scattered."""
+
+    def cycles(step: int) -> float:
+        body = [
+            f"%{k} = affine.load %A[%i, {k}] : memref<?x{fields}xf32>\n"
+            f"affine.store %{k}, %B[%i, {k}] : memref<?x{fields}xf32>"
+            for k in range(0, fields, step)
+        ]
+        text = RECORDS.replace("BODY", "\n".join(body)).replace("FIELDS", str(fields))
+        scop = load(text)["f"].scop
+        vectors = parse_pipeline("vectorize{loops=i width=16}")
+        schedule = Schedule.original(scop, WIDE).apply_all(vectors)
+        context = SchedulingContext(infer_extents(scop, {"n": 4096}), 1)
+        time = InCoreTime(ScheduledProgram(schedule, context))
+        return sum(
+            time.nest_seconds(nest) for nest in nests(schedule.tree) if isinstance(nest, Loop)
+        )
+
+    assert cycles(2) > 3 * cycles(1)
