@@ -27,6 +27,7 @@ from xdsl.dialects import affine
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation, SSAValue
 
+from ...passes.estimate.access_costs import LARGEST_STRIDE
 from ..loops.operations import operations
 from .unrolling import (
     LOOPS,
@@ -88,7 +89,7 @@ def _without_vectors(function: Operation, *, reassociates: bool) -> Iterator[SSA
             continue
         accesses = _accesses(loop)
         # Where the inner loop adds up one after the other, a gather that all its iterations share
-        # is no reason against vectors along the loop around.
+        # is no reason against vectors along the loop around, nor is a small stride.
         is_serial = not reassociates and _is_serial(loop, accesses)
         if reassociates:
             # What is added up in a register is accessed once, around the inner loop.
@@ -102,8 +103,9 @@ def _without_vectors(function: Operation, *, reassociates: bool) -> Iterator[SSA
             for index, step in _indices(other):
                 steps = [_moved(access, index, step) for access in begun]
                 jumps = sum(
-                    move == FAR and not (is_serial and own == 0)
-                    for own, move in zip(inner, steps, strict=True)
+                    move == FAR
+                    and not (is_serial and (own == 0 or _is_strided(access, index, step)))
+                    for own, move, access in zip(inner, steps, begun, strict=True)
                 )
                 if inner.count(1) > steps.count(1) and inner.count(FAR) < jumps:
                     yield index
@@ -319,6 +321,12 @@ def _moved(access: Sequence[Linear], index: SSAValue, step: int) -> int:
     """By how many elements an access moves where `index` grows by `step`, up to `FAR`."""
     *rows, element = [_coefficient(result, index) for result in access] or [0]
     return FAR if any(rows) else min(abs(element * step), FAR)
+
+
+def _is_strided(access: Sequence[Linear], index: SSAValue, step: int) -> bool:
+    """Whether LLVM loads what an access moves over in rows, and shuffles these."""
+    *rows, element = [_coefficient(result, index) for result in access] or [0]
+    return not any(rows) and abs(element * step) <= LARGEST_STRIDE
 
 
 def _coefficient(result: Linear, index: SSAValue) -> int:
