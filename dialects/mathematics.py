@@ -1,4 +1,4 @@
-"""The math dialect: xDSL's, with the classes of numbers and functions that are declared pure."""
+"""The math dialect: xDSL's, with classes of numbers, erfc, and functions that are declared pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
+from xdsl.traits import Pure, SameOperandsAndResultType
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
@@ -107,6 +107,15 @@ class IsNormalOp(ClassOp):
 
 
 @irdl_op_definition
+class ErfcOp(math.FloatingPointLikeUnaryMathOperation):
+    """The complementary error function, `1 - erf(x)`."""
+
+    name = "math.erfc"
+
+    traits = traits_def(Pure(), SameOperandsAndResultType())
+
+
+@irdl_op_definition
 class ExternalOp(IRDLOperation):
     """`%0 = math.external "j0"(%x) : (f64) -> f64`: a function that is declared pure.
 
@@ -133,6 +142,6 @@ class ExternalOp(IRDLOperation):
 
 Math = Dialect(
     "math",
-    [*math.Math.operations, ExternalOp, IsFiniteOp, IsInfOp, IsNaNOp, IsNormalOp],
+    [*math.Math.operations, ErfcOp, ExternalOp, IsFiniteOp, IsInfOp, IsNaNOp, IsNormalOp],
     list(math.Math.attributes),
 )

@@ -168,13 +168,30 @@ def _erfc_exponent(t: Any) -> Any:
     return -mpmath.log(mpmath.erfc(t + 1) / mpmath.erfc(1)) / t
 
 
+def _erfcx(x: Any) -> Any:
+    """`(1 + x) exp(x^2) erfc(x)`."""
+    return (1 + x) * mpmath.exp(x * x) * mpmath.erfc(x)
+
+
+def _erfcx_slope(q: Any) -> Any:
+    return (_erfcx(_of_ratio(q)) - _erfcx(mpf(3))) / q
+
+
+def _of_ratio(q: Any) -> Any:
+    """x of `q = (x - 3) / (x + 3)`."""
+    return 3 * (1 + q) / (1 - q)
+
+
 def approximations() -> dict[str, Approximation]:
     """What is approximated, by name and format."""
     half_log2 = mpf("0.34662")
     largest_z = mpf("0.029438")  # ((sqrt(2) - 1) / (sqrt(2) + 1))^2
     quarter_turn = mpf("0.7855") ** 2
     found: dict[str, Approximation] = {}
-    for name, bits, erf_end in (("f32", 24, mpf("2.94")), ("f64", 53, mpf("4.95"))):
+    for name, bits, erf_end, erfc_end in (
+        ("f32", 24, mpf("2.94"), mpf("10.2")),
+        ("f64", 53, mpf("4.95"), mpf("27.5")),
+    ):
         found |= {
             # exp(r) = 1 + r + r^2 p(r)
             f"exp.{name}": Approximation(
@@ -201,6 +218,14 @@ def approximations() -> dict[str, Approximation]:
                 lambda t: abs(t) * mpmath.erfc(t + 1),
                 -mpf(1) / 8,
                 erf_end,
+                bits + 4,
+            ),
+            # (1 + x) exp(x^2) erfc(x) = 4 exp(9) erfc(3) + q p(q) with q = (x - 3) / (x + 3)
+            f"erfcx.{name}": Approximation(
+                _erfcx_slope,
+                lambda q: abs(q) / _erfcx(_of_ratio(q)),
+                -1,
+                (erfc_end - 3) / (erfc_end + 3),
                 bits + 4,
             ),
         }
@@ -240,6 +265,7 @@ def constants() -> dict[str, tuple[float, ...]]:
             f"log10_e.{name}": _parts(1 / ln10, bits, bits),
             f"half_pi.{name}": _parts(mpmath.pi / 2, bits, bits, bits),
             f"erfc_1.{name}": _parts(mpmath.erfc(1), bits),
+            f"erfcx_3.{name}": _parts(_erfcx(mpf(3)), bits, bits),
             f"two_thirds.{name}": _parts(mpf(2) / 3, bits, bits),
         }
     return found

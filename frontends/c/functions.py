@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 _ONE = (
     "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh asin acos atan asinh "
-    "acosh atanh cbrt erf floor ceil trunc round"
+    "acosh atanh cbrt erf erfc floor ceil trunc round"
 )
 _OTHERS = {
     "fabs": ("math.absf", 1),

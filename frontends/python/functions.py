@@ -27,6 +27,7 @@ _ELEMENTARY = [
     "tanh",
     "cbrt",
     "erf",
+    "erfc",
     "acos",
     "asin",
     "atan",

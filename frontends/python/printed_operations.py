@@ -33,12 +33,18 @@ CALLS = {
     "math.absf": "abs",
     "math.absi": "abs",
     "math.atan2": "np.arctan2",
+    **{f"math.a{name}": f"np.arc{name}" for name in ("cos", "sin", "tan", "cosh", "sinh", "tanh")},
     **{
         f"math.{name}": f"np.{name}"
         for name in ("sqrt", "exp", "exp2", "log", "log2", "log10", "log1p", "expm1", "sin", "cos")
     },
-    **{f"math.{name}": f"np.{name}" for name in ("tan", "tanh", "cbrt", "floor", "ceil")},
+    **{f"math.{name}": f"np.{name}" for name in ("floor", "ceil", "trunc", "copysign")},
+    "math.roundeven": "np.rint",
+    **{f"math.{name}": f"np.{name}" for name in ("tan", "sinh", "cosh", "tanh", "cbrt")},
 }
+
+OF_MATH = ("math.erf", "math.erfc")
+"""Functions of Python's `math` that NumPy does not have."""
 
 CASTS = (
     "arith.extf",

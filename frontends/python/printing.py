@@ -43,6 +43,7 @@ from .printed_operations import (
     FLOAT_PREDICATES,
     INTEGER_PREDICATES,
     LOGICAL,
+    OF_MATH,
     SIGNED_TO_UNSIGNED,
     UNSIGNED_OPERATIONS,
     bare,
@@ -400,8 +401,8 @@ class _Printer:
             return f"(-{values[0]})"
         if name == "math.rsqrt":
             return f"(1.0 / np.sqrt({values[0]}))"
-        if name == "math.erf":
-            return f"loopwright.{operation.results[0].type}(math.erf({values[0]}))"
+        if name in OF_MATH:
+            return f"loopwright.{operation.results[0].type}({name}({bare(values[0])}))"
         if name == "arith.divsi":
             quotient = f"(abs({values[0]}) // abs({values[1]}))"
             return f"({quotient} if ({values[0]} ^ {values[1]}) >= 0 else -{quotient})"

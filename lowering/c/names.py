@@ -14,16 +14,16 @@ union unsigned void volatile while NAN INFINITY NULL
 
 # Functions that the printed code may call: nothing else can have these names.
 _CALLED = """
-abort acos acosh asin asinh atan atan2 cbrt ceil copysign cos cosh erf exp exp2 expm1 fabs floor fma
-fmax fmin fmod free isfinite isinf islessgreater isnan isnormal isunordered log log10 log1p log2
-malloc memcpy nearbyint pow round signbit sin sinh sqrt tan tanh trunc
+abort acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1
+fabs floor fma fmax fmin fmod free isfinite isinf islessgreater isnan isnormal isunordered log
+log10 log1p log2 malloc memcpy nearbyint pow round signbit sin sinh sqrt tan tanh trunc
 """
 
 # Other names in the headers: a variable may hide them, a function may not have them.
 _DECLARED = """
-abs aligned_alloc atof atoi atol calloc div erfc exit fdim frexp gamma getenv hypot ilogb j0 j1 jn
-labs ldexp ldiv lgamma logb lrint lround main memcmp memmove memset modf nan qsort rand random
-realloc remainder remquo rint scalb scalbn srand strtod system tgamma y0 y1 yn
+abs aligned_alloc atof atoi atol calloc div exit fdim frexp gamma getenv hypot ilogb j0 j1 jn labs
+ldexp ldiv lgamma logb lrint lround main memcmp memmove memset modf nan qsort rand random realloc
+remainder remquo rint scalb scalbn srand strtod system tgamma y0 y1 yn
 """
 
 _FORBIDDEN = frozenset((*_KEYWORDS.split(), *_CALLED.split(), *(f"{n}f" for n in _CALLED.split())))

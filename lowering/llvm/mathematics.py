@@ -246,7 +246,7 @@ _INTRINSICS = {
     "tanh": "tanh",
     "trunc": "trunc",
 }
-_LIBRARY_FUNCTIONS = ("acosh", "asinh", "atanh", "cbrt", "erf", "expm1", "log1p")
+_LIBRARY_FUNCTIONS = ("acosh", "asinh", "atanh", "cbrt", "erf", "erfc", "expm1", "log1p")
 
 EMITTERS: Emitters = {
     **{f"math.{name}": _function(what, _intrinsic(what)) for name, what in _INTRINSICS.items()},

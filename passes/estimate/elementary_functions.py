@@ -16,6 +16,7 @@ OPERATIONS: Mapping[str, tuple[int, int]] = {
     "cos": (56, 63),
     "cosh": (53, 59),
     "erf": (52, 78),
+    "erfc": (116, 135),
     "exp": (32, 38),
     "exp2": (28, 34),
     "expm1": (44, 50),
@@ -32,6 +33,7 @@ OPERATIONS: Mapping[str, tuple[int, int]] = {
 
 DIVISIONS: Mapping[str, int] = {
     "cosh": 1,
+    "erfc": 2,
     "log": 1,
     "log10": 1,
     "log1p": 2,

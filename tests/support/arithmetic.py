@@ -147,6 +147,7 @@ FLOAT: dict[str, Callable[..., Scalar]] = {
     "math.cosh": np.cosh,
     "math.tanh": np.tanh,
     "math.erf": lambda a: type(a)(math.erf(float(a))),
+    "math.erfc": lambda a: type(a)(math.erfc(float(a))),
     "math.powf": np.power,
     "math.copysign": np.copysign,
     "math.ceil": np.ceil,

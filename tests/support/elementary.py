@@ -52,9 +52,15 @@ def apply(function: Kernel, first: Array, second: Array | None = None) -> Array:
     return result
 
 
-def _erf(values: Array) -> Array:
-    with mpmath.workprec(100):
-        return np.array([_extended(mpmath.erf(float(x))) for x in values])
+def _of_mpmath(function: Callable[[Any], Any], largest: float) -> Callable[[Array], Array]:
+    """A function that NumPy does not have, which is constant beyond a magnitude."""
+
+    def apply(values: Array) -> Array:
+        with mpmath.workprec(100):
+            bounded = (float(np.clip(x, -largest, largest)) for x in values)
+            return np.array([_extended(function(x)) for x in bounded])
+
+    return apply
 
 
 def _extended(value: Any) -> np.longdouble:
@@ -65,7 +71,8 @@ def _extended(value: Any) -> np.longdouble:
 EXACT: dict[str, Callable[..., Array]] = {
     "cos": np.cos,
     "cosh": np.cosh,
-    "erf": _erf,
+    "erf": _of_mpmath(mpmath.erf, 10.0),
+    "erfc": _of_mpmath(mpmath.erfc, 40.0),
     "exp": np.exp,
     "exp2": np.exp2,
     "expm1": np.expm1,
@@ -79,6 +86,9 @@ EXACT: dict[str, Callable[..., Array]] = {
     "tanh": np.tanh,
 }
 """Of arrays in extended precision."""
+
+SLOW = ("erf", "erfc")
+"""Those of mpmath, which knows no negative zero."""
 
 
 def exact(name: str, *arguments: Array) -> Array:

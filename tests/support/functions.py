@@ -21,6 +21,7 @@ FUNCTIONS: dict[str, Callable[[Array], Array]] = {
     "cos": np.cos,
     "cosh": np.cosh,
     "erf": np.vectorize(math.erf),
+    "erfc": np.vectorize(math.erfc),
     "exp": np.exp,
     "exp2": np.exp2,
     "expm1": np.expm1,

@@ -113,6 +113,17 @@ def exp_of_moderate(x: Real) -> Real:
     return _of_remainder(reduced.r) * power_of_two(reduced.shifted)
 
 
+def exp_of_sum(x: Real, small: Real) -> tuple[Bits, tuple[Real, Real]]:
+    """`exp(x + small) / 2^n` as a sum of a number and a smaller one; n are the lowest bits."""
+    reduced = _reduce(x)
+    rest = reduced.tail + small
+    r, tail = two_sum(reduced.r, rest)
+    tail = fma(r, tail, tail)
+    tail = fma(r * r, precise_polynomial(r, x.format.coefficients("exp")), tail)
+    head, error = two_sum(x.constant(1.0), r)
+    return reduced.shifted, two_sum(head, error + tail)
+
+
 def _of_remainder(r: Real) -> Real:
     return fma(r * r, precise_polynomial(r, r.format.coefficients("exp")), r) + 1.0
 

@@ -9,7 +9,7 @@ from llvmlite import ir
 
 from ..types import scalar_type
 from ..vector_functions import offer_variants
-from .error_function import erf
+from .error_function import erf, erfc
 from .exponentials import cosh, exp, exp2, expm1, sinh, tanh
 from .lanes import F32, F64, Definition, Format, Place, Real, type_suffix
 from .logarithms import log, log1p, log2, log10
@@ -25,6 +25,7 @@ _DEFINITIONS: Mapping[str, Definition] = {
     "cos": cos,
     "cosh": cosh,
     "erf": erf,
+    "erfc": erfc,
     "exp": exp,
     "exp2": exp2,
     "expm1": expm1,

@@ -283,6 +283,13 @@ def two_sum(large: Real, small: Real) -> tuple[Real, Real]:
     return total, small - (total - large)
 
 
+def any_two_sum(left: Real, right: Number) -> tuple[Real, Real]:
+    """A sum and its rounding error, whichever is larger (Knuth's TwoSum)."""
+    total = left + right
+    share = total - left
+    return total, (left - (total - share)) + (left.constant(right) - share)
+
+
 def two_product(left: Real, right: Number) -> tuple[Real, Real]:
     """A product and its rounding error."""
     product = left * right

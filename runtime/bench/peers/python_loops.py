@@ -41,6 +41,7 @@ _CALLS = {
     "math.powf": "np.power",
     "math.absf": "abs",
     "math.erf": "math.erf",
+    "math.erfc": "math.erfc",
     "arith.negf": "-",
 }
 _INTEGER_PREDICATES = ("==", "!=", "<", "<=", ">", ">=")

@@ -42,6 +42,8 @@ func.func @scalars(%i: i32, %l: i64, %n: index, %x: f64, %y: f32, %c: i1) {
   %17 = math.fma %x, %x, %x : f64
   // CHECK-NEXT: %18 = math.fpowi %x, %i : f64, i32
   %18 = math.fpowi %x, %i : f64, i32
+  // CHECK-NEXT: %19 = math.erfc %x fastmath<afn> : f64
+  %19 = math.erfc %x fastmath<afn> : f64
   // CHECK-NEXT: %true = arith.constant true
   %true = arith.constant true
   // CHECK-NEXT: %c34_i32 = arith.constant {"code-line" = 7 : i32} 34 : i32

@@ -24,8 +24,20 @@ FLOAT_PREDICATES = (
     *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
 )
 MATHEMATICS = (
-    *("absf", "acos", "asin", "atan", "cbrt", "ceil", "cos", "cosh", "erf", "exp", "exp2", "expm1"),
-    *("floor", "log", "log10", "log1p", "log2", "round", "roundeven", "rsqrt", "sin", "sinh"),
+    *("absf", "acos", "asin", "atan", "cbrt", "ceil", "cos", "cosh", "erf", "erfc", "exp", "exp2"),
+    *(
+        "expm1",
+        "floor",
+        "log",
+        "log10",
+        "log1p",
+        "log2",
+        "round",
+        "roundeven",
+        "rsqrt",
+        "sin",
+        "sinh",
+    ),
     *("sqrt", "tan", "tanh", "trunc"),
 )
 

@@ -29,7 +29,7 @@ DOMAINS = {"acosh": (1.0, 50.0), "atanh": (-0.99, 0.99), "acos": (-1.0, 1.0), "a
 DOMAINS |= dict.fromkeys(("log", "log10", "log2", "log1p"), (1e-3, 100.0))
 
 REFERENCES: dict[str, Callable[..., Array]] = {
-    **{name: each for name, each in FUNCTIONS.items() if name not in ("erf", "rsqrt")},
+    **{name: each for name, each in FUNCTIONS.items() if name not in ("erf", "erfc", "rsqrt")},
     "atan2": np.arctan2,
     "powf": np.power,
 }

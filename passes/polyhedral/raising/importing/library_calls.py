@@ -29,7 +29,7 @@ from xdsl.utils.hints import isa
 
 from .....dialects.errors import SourceError
 from .....dialects.external import ExternalCallOp
-from .....dialects.mathematics import ExternalOp
+from .....dialects.mathematics import ErfcOp, ExternalOp
 from .....dialects.opaque import is_opaque
 from .....dialects.supported_types import is_scalar
 from ..cells import Cell, insert_after, insert_before
@@ -52,6 +52,7 @@ _UNARY: dict[str, type[Operation]] = {
     "cos": math.CosOp,
     "cosh": math.CoshOp,
     "erf": math.ErfOp,
+    "erfc": ErfcOp,
     "exp": math.ExpOp,
     "exp2": math.Exp2Op,
     "expm1": math.ExpM1Op,

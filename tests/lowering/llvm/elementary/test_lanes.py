@@ -77,7 +77,7 @@ def test_fast_math_changes_no_bits_of_them(fast_math: bool) -> None:
 
 
 @pytest.mark.skipif(not Target.host().fuses_multiply_adds, reason="the library is called here")
-@pytest.mark.parametrize("name", ["exp", "log", "erf", "tanh", "powf"])
+@pytest.mark.parametrize("name", ["exp", "log", "erf", "erfc", "tanh", "powf"])
 def test_nothing_of_the_c_library_is_called(name: str) -> None:
     function = kernel(name, "f64", 4)
     apply(function, np.ones(9))
