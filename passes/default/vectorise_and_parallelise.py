@@ -63,8 +63,7 @@ def innermost_vector_loop(schedule: Schedule, name: str, statistics: ProgramStat
     body = statistics.statements[name].statement.body
     if any(is_called_by_lane(op, target, reassociate=may_reassociate) for op in body):
         return schedule
-    shared = chain(outer[0])
-    band = shared if len(shared) == len(outer) else outer[-1:]
+    band = next(outer[k:] for k in range(len(outer)) if len(chain(outer[k])) == len(outer) - k)
     statement = statistics.statements[name]
 
     def contiguous(loop: Loop) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from math import ceil, gcd, log2, prod
 
 from ..machine.machine import Machine
 from ..polyhedral.rounded_subscripts import is_even
-from ..polyhedral.schedule_tree import Loop, place_of
+from ..polyhedral.schedule_tree import Loop, leaves, place_of
 from ..polyhedral.scop import Access, AccessKind
 from .program_statistics import (
     ProgramStatistics,
@@ -16,6 +16,7 @@ from .program_statistics import (
     StatementStatistics,
     bytes_of,
     rounded_step,
+    subscript_steps,
 )
 from .rows_in_lanes import Neighbour, is_made_anew, neighbours
 from .scheduled_program import ScheduledProgram, innermost_loop
@@ -195,16 +196,14 @@ def _operations(
     """Loads or stores per vector of instances: fewer where a register is used again."""
     cost = 1.0
     machine = program.machine
-    strides = [
-        1 if direction is None else statement.stride(access, direction, program.statistics)
-        for loop in around.loops
-        for direction in [_direction(statement, around, loop)]
-    ]
+    strides = [_stride(program, access, statement, around, loop) for loop in around.loops]
     kept: list[Loop] = []
     # What is used again stays in registers, where they hold all of it.
     is_uneven = around.vector is not None and _is_uneven(access, statement, around)
     if not is_uneven and _registers(strides, around) <= machine.vector_registers:
         kept = _loops_that_use_again(strides, around)
+        if kept and _is_stored_between(program, access, strides, around):
+            kept = []
     for loop, count, stride in zip(around.loops, around.trips, strides, strict=True):
         if loop is around.vector:
             if is_uneven:
@@ -225,6 +224,26 @@ def _operations(
         elif stride == 0 and loop.unroll:
             cost /= min(loop.unroll, max(1.0, count))
     return cost
+
+
+def _stride(
+    program: ScheduledProgram,
+    access: Access,
+    statement: StatementStatistics,
+    around: LoopsAround,
+    loop: Loop,
+) -> int:
+    """By how many elements an access moves along a loop.
+
+    A private array has the dimension of a marked vector loop innermost (`lowering.loops`).
+    """
+    direction = _direction(statement, around, loop)
+    if direction is None:
+        return 1
+    stride = statement.stride(access, direction, program.statistics)
+    if abs(stride) > 1 and loop is around.vector and access.array.name in program.in_lanes:
+        return int(subscript_steps(access, direction)[program.in_lanes[access.array.name]])
+    return stride
 
 
 def _direction(
@@ -269,6 +288,26 @@ def _loops_that_use_again(strides: Sequence[int], around: LoopsAround) -> list[L
             break
         kept.append(loop)
     return kept
+
+
+def _is_stored_between(
+    program: ScheduledProgram, access: Access, strides: Sequence[int], around: LoopsAround
+) -> bool:
+    """Whether other statements of the innermost loop move differently along the same array.
+
+    They may store what the access loads, or load what it stores, which then stays in memory.
+    """
+    beside = [leaf.statement for leaf, inside in leaves(around.loops[-1].body, ()) if not inside]
+    for statement in map(program.statement, beside):
+        for other in statement.statement.accesses:
+            is_same = other.array.name == access.array.name
+            if is_same and AccessKind.WRITE in (access.kind, other.kind):
+                for loop, stride in zip(around.loops, strides, strict=True):
+                    # One that runs in one iteration of a loop is peeled off.
+                    runs = _direction(statement, around, loop) is not None
+                    if runs and stride != _stride(program, other, statement, around, loop):
+                        return True
+    return False
 
 
 def _registers(strides: Sequence[int], around: LoopsAround) -> int:

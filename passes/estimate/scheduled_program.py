@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 
@@ -11,7 +11,7 @@ from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, leaves
 from ..schedules.schedule import Schedule
 from .local_extents import stored_statistics
-from .program_statistics import ProgramStatistics, StatementStatistics
+from .program_statistics import ProgramStatistics, StatementStatistics, subscript_steps
 from .scheduling_context import SchedulingContext
 
 MANY = 16
@@ -43,6 +43,33 @@ class ScheduledProgram:
             for _, loops in leaves(self.schedule.tree, ())
             if loops
         )
+
+    @cached_property
+    def in_lanes(self) -> Mapping[str, int]:
+        """The subscripts of private arrays along which all vectors have their lanes.
+
+        These are innermost in memory (`lowering.loops.lane_layout`). Arrays of several nests have
+        none.
+        """
+        private = {a.name: a.scope_depth for a in self.schedule.scop.arrays if a.scope_depth}
+        moved: dict[str, set[int]] = {name: set() for name in private}
+        nests: dict[str, set[int]] = {name: set() for name in private}
+        for leaf, loops in leaves(self.schedule.tree, ()):
+            statement = self.statement(leaf.statement)
+            directions = [statement.motion(loops, loop) for loop in loops if loop.vector]
+            for access in statement.statement.accesses:
+                name = access.array.name
+                if name in private:
+                    nests[name] |= {id(loop) for loop in loops[:1]}
+                    for steps in (subscript_steps(access, each) for each in directions if each):
+                        moved[name] |= {k for k, step in enumerate(steps) if step}
+        return {
+            name: k
+            for name, found in moved.items()
+            if len(found) == len(nests[name]) == 1
+            for k in found
+            if k < private[name]
+        }
 
     def stored_arrays(self, tree: Loop) -> tuple[tuple[str, tuple[int, ...]], ...]:
         """The expanded scalars that a nest accesses, with their extents."""

@@ -82,8 +82,9 @@ class VectorLoops:
         """Whether dependences let LLVM make vectors of a loop: asked for each of its statements."""
         found = self._free.get(id(loop))
         if found is None:
+            sums = self._sums(loop, loops)
             found = self._free[id(loop)] = self._schedule.is_lockstep(loop) or (
-                self._may_reassociate(loop, loops) and self._only_sums(loop)
+                bool(sums) and self._only_sums(loop, sums)
             )
         return found
 
@@ -310,21 +311,25 @@ class VectorLoops:
         return max(1.0, trips / max(1.0, whole + left))
 
     def _may_reassociate(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
-        """Whether LLVM makes vectors of the terms of all that is accumulated in a loop.
+        """Whether LLVM makes vectors of the terms of all that is accumulated in a loop."""
+        accumulations = self._schedule.dependences.accumulations
+        return self._sums(loop, loops) >= {name for name in loop.schedule if name in accumulations}
+
+    def _sums(self, loop: Loop, loops: tuple[Loop, ...]) -> set[str]:
+        """The statements of a loop that LLVM makes vectors of the terms of.
 
         What is accumulated must stay at one place: sums in scatter form are no reductions for it.
         """
-        accumulations = self._schedule.dependences.accumulations
         outer = loops[: place_of(loop, loops)]
-        return all(
-            accumulates_in_lanes(self._schedule, leaf.statement)
-            and self._program.statement(leaf.statement).rewrites(inside, loop)
+        return {
+            leaf.statement
             for leaf, inside in leaves(loop, outer)
-            if leaf.statement in accumulations
-        )
+            if accumulates_in_lanes(self._schedule, leaf.statement)
+            and self._program.statement(leaf.statement).rewrites(inside, loop)
+        }
 
-    def _only_sums(self, loop: Loop) -> bool:
-        """Whether all that iterations of a loop hand on is what statements accumulate."""
+    def _only_sums(self, loop: Loop, sums: set[str]) -> bool:
+        """Whether all that iterations of a loop hand on is what these statements accumulate."""
         legality, accumulations = self._schedule.legality, self._schedule.dependences.accumulations
         inside = self._domain(loop)
         active = (
@@ -333,9 +338,8 @@ class VectorLoops:
             .intersect_range(inside)
         )
         crossing = active.subtract(active.eq_at_multi_union_pw_aff(legality.function(loop).multi))
-        for name in loop.schedule:
-            if name in accumulations:
-                crossing = crossing.subtract(isl.UnionMap.from_map(accumulations[name].pairs))
+        for name in sums:
+            crossing = crossing.subtract(isl.UnionMap.from_map(accumulations[name].pairs))
         return crossing.is_empty()
 
     def _domain(self, loop: Loop) -> isl.UnionSet:
