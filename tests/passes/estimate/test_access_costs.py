@@ -232,19 +232,19 @@ func.func @f(%n: index, %m: index, %A: memref<?x?xf32>, %B: memref<?xf32>) {
     [
         ("vectorize{loops=i width=8}", {"T": 0}),
         ("", {}),
-        ("affine-schedule{fusion=minimal},vectorize{loops=S0.i width=8}", {}),
+        ("affine-schedule{fusion=minimal},vectorize{loops=S0.i width=8}", {"T": 0}),
     ],
 )
 def test_private_arrays_have_the_lanes_of_vectors_innermost(
     steps: str, in_lanes: Mapping[str, int]
 ) -> None:
-    """Where they belong to one nest."""
+    """Also where the statements that share them are in several nests."""
     scop = load(PRIVATE)["f"].scop
     schedule = Schedule.original(scop, WIDE).apply_all(parse_pipeline(steps))
     program = ScheduledProgram(
         schedule, SchedulingContext(infer_extents(scop, {"n": 64, "m": 40}), 1)
     )
-    assert program.in_lanes == in_lanes
+    assert program.statistics.innermost == in_lanes
     if in_lanes:
         core = InCoreTime(program)
         for leaf, loops in leaves(schedule.tree, ()):
