@@ -357,7 +357,9 @@ def _apart(
     columns = _columns_of_row(program, access, statement, around, row) if is_forwards else 1
     registers = _registers_of(access, around, program.machine)
     if columns == row:
-        return registers * (1 + SHUFFLES_PER_LOAD * (row - 1) / row)
+        # Longer rows are transposed, step by step.
+        shuffles = (row - 1) / row if row <= LARGEST_STRIDE else log2(row)
+        return registers * (1 + SHUFFLES_PER_LOAD * shuffles)
     if access.kind is AccessKind.READ and row <= LARGEST_STRIDE:
         return registers * (row + SHUFFLES_PER_LOAD * max(1, row - 1))
     if access.kind is AccessKind.READ and 2 * columns >= row:

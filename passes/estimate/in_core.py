@@ -181,11 +181,18 @@ class InCoreTime:
     def _is_short(
         self, statement: StatementStatistics, loops: tuple[Loop, ...], vector: Loop
     ) -> bool:
-        """Whether LLVM unrolls a loop fully that has fewer iterations than a vector has lanes."""
+        """Whether LLVM's loop has fewer iterations than a vector has lanes, not always as many.
+
+        Else, it is unrolled, or has shorter vectors.
+        """
         if vector.vector is not None or vector.unroll is not None:
             return False
-        trips = statement.trips(loops)[place_of(vector, loops)]
-        return trips < self._vector_loops.width(statement, vector)
+        place = place_of(vector, loops)
+        return statement.trips(loops)[place] < self._vector_loops.width(
+            statement, vector
+        ) and not self._vector_loops.has_constant_length(
+            statement.statement.name, loops[: place + 1]
+        )
 
     def _cycles(
         self,

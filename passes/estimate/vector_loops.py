@@ -138,7 +138,7 @@ class VectorLoops:
             and self._is_free(loop, loops)
             and self._can_be_vector(statement, loop, loops)
             and not statement.rewrites(loops, loop)
-            and self._has_constant_length(statement.statement.name, loops)
+            and self.has_constant_length(statement.statement.name, loops)
         )
 
     def _unrolls_all(self, loop: Loop, outer: tuple[Loop, ...]) -> bool:
@@ -189,7 +189,7 @@ class VectorLoops:
             if copies > MOST_UNROLLED:
                 return inf, inf
             if not all(
-                each.unroll is not None or self._has_constant_length(leaf.statement, loops[:depth])
+                each.unroll is not None or self.has_constant_length(leaf.statement, loops[:depth])
                 for depth, each in enumerate(loops, start=1)
                 if depth > len(outer)
             ):
@@ -198,7 +198,7 @@ class VectorLoops:
             most = max(most, copies)
         return operations, most
 
-    def _has_constant_length(self, name: str, loops: tuple[Loop, ...]) -> bool:
+    def has_constant_length(self, name: str, loops: tuple[Loop, ...]) -> bool:
         """Whether the last of the loops around a statement always has as many iterations.
 
         Guards at borders, as of padding, may take a few away; but bounds of skewed loops are no

@@ -85,3 +85,38 @@ def test_nests_inside_of_a_loop_are_interchanged_for_their_vectors(units: int, r
     program.compile(None, threads=1)(*expected)
     program.compile(schedule, threads=1, verify=True)(*actual)
     np.testing.assert_array_equal(actual[1], expected[1])
+
+
+COLOURS = """
+func.func @f(%u: memref<ROWSxCOLUMNSxf64>) {
+  affine.for %t = 0 to 9 {
+    affine.for %i = 1 to ROWS {
+      affine.for %j = 0 to HALF {
+        %0 = affine.load %u[%i - 1, 2 * %j + 1] : memref<ROWSxCOLUMNSxf64>
+        affine.store %0, %u[%i, 2 * %j] : memref<ROWSxCOLUMNSxf64>
+      }
+    }
+    affine.for %i = 1 to ROWS {
+      affine.for %j = 0 to HALF {
+        %0 = affine.load %u[%i - 1, 2 * %j] : memref<ROWSxCOLUMNSxf64>
+        affine.store %0, %u[%i, 2 * %j + 1] : memref<ROWSxCOLUMNSxf64>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(60, 90), (201, 302)])
+def test_of_loops_without_neighbours_the_one_with_the_smaller_steps_has_vectors(
+    rows: int, columns: int
+) -> None:
+    text = COLOURS.replace("ROWS", str(rows)).replace("COLUMNS", str(columns))
+    original = Schedule.original(load(text.replace("HALF", str(columns // 2)))["f"].scop)
+    schedule = vectorise_and_parallelise(original, original.tree, SchedulingContext({}, 1))
+    assert schedule is not None
+    assert [str(step)[:20] for step in schedule.transformations] == [
+        "vectorize{loops=S0.j",
+        "vectorize{loops=S1.j",
+    ]
