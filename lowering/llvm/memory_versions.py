@@ -36,19 +36,23 @@ class MemoryVersions:
 
     def now(self, value: SSAValue) -> Hashable:
         """The version of a memref after the operations so far."""
-        memory = _original(value)
+        memory = original(value)
         return memory, self._writes[memory], self._barriers
+
+    def store(self, value: SSAValue) -> None:
+        """Goes on to behind a store to a memref."""
+        self._writes[original(value)] += 1
 
     def after(self, operation: Operation) -> None:
         """Goes on to behind an operation."""
         stored = _STORES.get(operation.name)
         if stored is not None and self._noalias:
-            self._writes[_original(operation.operands[stored])] += 1
+            self.store(operation.operands[stored])
         elif stored is not None or operation.regions or operation.name in _UNKNOWN_WRITES:
             self._barriers += 1
 
 
-def _original(value: SSAValue) -> SSAValue:
+def original(value: SSAValue) -> SSAValue:
     """The memref that casts were made of."""
     while isinstance(value.owner, memref.CastOp):
         value = value.owner.source

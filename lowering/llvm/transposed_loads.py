@@ -2,7 +2,7 @@
 
 A gather takes about a cycle per lane. Where a block gathers several neighbouring columns of the
 same rows, as an unrolled copy loop does that transposes, it takes a load per row and about as many
-shuffles per row as a vector has lanes in powers of two:
+shuffles per row as a vector has lanes in powers of two. Stores to other columns may stand between:
 
     a = gather A[i ... i + 3][j]              r0 = load A[i][j ... j + 3]
     b = gather A[i ... i + 3][j + 1]          r1 = load A[i + 1][j ... j + 3]
@@ -18,45 +18,15 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
-    Float32Type,
-    Float64Type,
-    IntegerType,
-)
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.arith import constant_lanes
-from ...dialects.vector import GatherOp, is_vector
-from ...passes.estimate.access_costs import (
-    BLOCK_ROWS,
-    BLOCKS,
-    FEWEST_COLUMNS,
-    LEAST_BLOCK_BITS,
-)
+from ...dialects.vector import GatherOp, ScatterOp
+from ...passes.estimate.access_costs import FEWEST_COLUMNS
 from ..loops.alias_analysis import Numbering
-from .known_lanes import lanes_of
 from .memory_versions import MemoryVersions
-
-ELEMENT_BITS = (8, 16, 32, 64)
-
-
-@dataclass(frozen=True)
-class RowLanes:
-    """Lanes in rows of their own: where these start, in elements, and which lanes are active.
-
-    So many of them at a time as `block` says are the rows of a block that is transposed.
-    """
-
-    offsets: tuple[int, ...]
-    active: tuple[bool, ...]
-    block: int
-
-    @property
-    def blocks(self) -> list[list[int]]:
-        """The numbers of the lanes, block by block."""
-        lanes = range(len(self.offsets))
-        return [list(lanes[k : k + self.block]) for k in lanes[:: self.block]]
+from .row_lanes import RowLanes, row_lanes
+from .updated_columns import UpdatedColumns
 
 
 @dataclass(frozen=True)
@@ -81,8 +51,11 @@ def transposed_loads(
     lanes: dict[Hashable, RowLanes] = {}
     versions = MemoryVersions(noalias=noalias)
     numbering = Numbering()
+    updated = UpdatedColumns(numbering, vector_bits)
     for operation in block.ops:
         if isinstance(operation, GatherOp):
+            if not updated.commutes(operation):
+                versions.store(operation.base)
             known = _lanes(operation, vector_bits)
             if known is not None:
                 *outer, last = (numbering.index(value) for value in operation.indices)
@@ -90,7 +63,8 @@ def transposed_loads(
                 key = (versions.now(operation.base), row, known, operation.result.type)
                 lanes[key] = known
                 groups[key].setdefault(last.constant, operation)
-        versions.after(operation)
+        if not (isinstance(operation, ScatterOp) and updated.commutes(operation) and noalias):
+            versions.after(operation)
     result: dict[Operation, TransposedLoads] = {}
     for key, columns in groups.items():
         for run in _runs(sorted(columns), lanes[key].block):
@@ -116,37 +90,6 @@ def _lanes(gather: GatherOp, vector_bits: int) -> RowLanes | None:
     if lanes is None or (not all(lanes.active) and not _is_zero(gather.pass_thru)):
         return None
     return lanes
-
-
-def row_lanes(
-    offsets: SSAValue, mask: SSAValue, kind: Attribute, vector_bits: int
-) -> RowLanes | None:
-    """The rows of the lanes of a gather or scatter, of which blocks can be transposed.
-
-    None where these are not constant.
-    """
-    assert is_vector(kind)
-    bits = _bits(kind.element_type)
-    if bits not in ELEMENT_BITS:
-        return None
-    count = kind.get_shape()[0]
-    block = min(count, max(LEAST_BLOCK_BITS, vector_bits) // bits)
-    if block not in BLOCK_ROWS or count not in [block * blocks for blocks in BLOCKS]:
-        return None
-    known, active = constant_lanes(offsets), lanes_of(mask)
-    return None if known is None or active is None else RowLanes(known, active, block)
-
-
-def _bits(element: Attribute) -> int | None:
-    match element:
-        case Float32Type():
-            return 32
-        case Float64Type():
-            return 64
-        case IntegerType():
-            return element.width.data
-        case _:
-            return None
 
 
 def _is_zero(value: SSAValue) -> bool:

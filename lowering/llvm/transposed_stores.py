@@ -7,22 +7,21 @@
                                                   store A[i + 3][j ... j + 3], r3
 
 A scatter takes a store per lane. There are as many columns as rows of a block. All are stored where
-the last scatter stands; nothing in between may touch the memref.
+the last scatter stands; nothing in between may touch the memref, but for gathers of other columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
 
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.vector import ScatterOp
+from ...dialects.vector import GatherOp, ScatterOp
 from ..loops.alias_analysis import Numbering, touched_memrefs
-from ..nest.index_expression import Index
-from .known_lanes import column_of
-from .transposed_loads import RowLanes, row_lanes
+from .memory_versions import original
+from .row_lanes import RowLanes
+from .updated_columns import Rows, UpdatedColumns, rows_apart
 
 
 @dataclass(frozen=True)
@@ -37,27 +36,11 @@ class TransposedStores:
     last: ScatterOp
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """Where scatters begin but for a constant, their type and lanes."""
-
-    place: tuple[Index, ...]
-    kind: Attribute
-    lanes: RowLanes
-
-    @property
-    def are_apart(self) -> bool:
-        """Whether rows of as many columns as a block has have no elements in common."""
-        pairs = zip(self.lanes.offsets, self.lanes.active, strict=True)
-        starts = [offset for offset, is_active in pairs if is_active]
-        return all(abs(a - b) >= self.lanes.block for a, b in combinations(starts, 2))
-
-
 @dataclass
 class _Waiting:
     """Scatters to the same rows, by their columns, with nothing else in between."""
 
-    rows: _Rows
+    rows: Rows
     columns: dict[int, ScatterOp] = field(default_factory=dict[int, ScatterOp])
 
     def complete(self, column: int) -> TransposedStores | None:
@@ -81,36 +64,27 @@ def transposed_stores(
     """
     result: dict[Operation, TransposedStores] = {}
     numbering = Numbering()
+    updated = UpdatedColumns(numbering, vector_bits)
     waiting: dict[SSAValue, _Waiting] = {}
     for operation in block.ops:
-        touched = touched_memrefs(operation)
+        touched = {*map(original, touched_memrefs(operation))}
         if operation.regions or (touched and not noalias):
-            waiting = {memref: group for memref, group in waiting.items() if [memref] == touched}
-        rows = _rows(operation, numbering, vector_bits)
-        if rows is None:
+            waiting = {memref: group for memref, group in waiting.items() if {memref} == touched}
+        is_apart = isinstance(operation, GatherOp | ScatterOp) and updated.commutes(operation)
+        if is_apart and isinstance(operation, GatherOp):
+            continue
+        rows = rows_apart(operation, numbering, vector_bits)
+        if rows is None or not isinstance(operation, ScatterOp):
             for memref in touched:
                 waiting.pop(memref, None)
             continue
-        assert isinstance(operation, ScatterOp)
         found, column = rows
-        group = waiting.get(operation.base)
+        memory = original(operation.base)
+        group = waiting.get(memory)
         if group is None or group.rows != found or column in group.columns:
-            group = waiting[operation.base] = _Waiting(found)
+            group = waiting[memory] = _Waiting(found)
         group.columns[column] = operation
         complete = group.complete(column)
         if complete is not None:
             result.update(dict.fromkeys(complete.scatters, complete))
     return result
-
-
-def _rows(operation: Operation, numbering: Numbering, vector_bits: int) -> tuple[_Rows, int] | None:
-    """Rows and first column of a scatter to rows that are far apart; else None."""
-    if not isinstance(operation, ScatterOp):
-        return None
-    kind = operation.value_to_store.type
-    lanes = row_lanes(operation.index_vec, operation.mask, kind, vector_bits)
-    if lanes is None:
-        return None
-    place, column = column_of(operation, numbering)
-    rows = _Rows(place, kind, lanes)
-    return (rows, column) if rows.are_apart else None

@@ -7,7 +7,7 @@ the instances is empty. Computed with isl on sets, so exact for triangular and s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
 
@@ -19,6 +19,9 @@ from ...passes.polyhedral.schedule_tree import Loop, chain, loops, statements
 _SET = isl.dim_type.set
 _OUT = isl.dim_type.out
 _PARAM = isl.dim_type.param
+
+MOST_PARTS = 3
+"""Parts of the tiles with different statements, each of which may have code of its own."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,27 @@ def tile_box(entry: Loop, outer: tuple[Loop, ...], domains: Mapping[str, isl.Set
     explicit = tuple(loop for loop in points if loop.vector is not None or loop.unroll is not None)
     below = {name: domains[name] for name in statements(entry)}
     return TileBox(entry, outer, explicit or points, below)
+
+
+def shared_tiles(box: TileBox, reached: isl.Set, context: isl.Set) -> list[tuple[TileBox, isl.Set]]:
+    """Parts of the tiles `reached` in which the same statements have instances, and only those.
+
+    What is initialised in the first iteration of a loop around the tile is not in all others. All
+    tiles are one part where there would be many.
+    """
+    parts: list[tuple[tuple[str, ...], isl.Set]] = [((), reached)]
+    for name, domain in box.domains.items():
+        tiles = domain.intersect_params(context).apply(outer_schedule(box.outer, name, domain))
+        split = [((*names, name), rest.intersect(tiles)) for names, rest in parts]
+        split += [(names, rest.subtract(tiles)) for names, rest in parts]
+        parts = [(names, coalesced(rest)) for names, rest in split if not rest.is_empty()]
+        if len(parts) > MOST_PARTS:
+            return [(box, reached)]
+    return [
+        (replace(box, domains={name: box.domains[name] for name in names}), rest)
+        for names, rest in parts
+        if names
+    ]
 
 
 def full_tiles(box: TileBox, reached: isl.Set, context: isl.Set) -> isl.Set:

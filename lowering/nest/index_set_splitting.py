@@ -9,7 +9,12 @@ there is a range of that loop in which the tile is full:
                                                   for i in [8 it, 8 it + 8): S
 
 Where several statements have register tiles in one loop, each gets its own ranges, in which what
-cannot run beside it is left out.
+cannot run beside it is left out. Blocks that are copied, of unrolled and vector loops outside of
+tiles, are full or not for all of their loop:
+
+    for j in [0, m), unrolled:                  if 32 it + 32 <= n:
+      for i in [32 it, min(32 it + 32, n)),  ->   for j in [0, m): for i in [32 it, 32 it + 32): S
+          vector: S                             else: ...
 """
 
 from __future__ import annotations
@@ -39,7 +44,7 @@ def split_index_sets(nest: Nest) -> Nest:
     """The nest in which loops around full tiles run over full and partial ranges separately.
 
     Loops over tiles, but for strips that are unrolled, and those inside of partial tiles stay
-    whole.
+    whole; so do unrolled and vector loops.
     """
     match nest:
         case For():
@@ -88,11 +93,13 @@ def _is_explicit(nest: For) -> bool:
 
 
 def _can_be_cut(nest: For) -> bool:
+    if _is_explicit(nest):
+        around = (nest.loop, *loops(nest.loop.body))
+        return len(around) > 1 and all(each.within is None for each in around)
     tiles = {inner.within.tile for inner in loops(nest.loop.body) if inner.within is not None}
     if is_unrolled_strip(nest.loop):
         tiles -= {nest.loop.name}
-    is_plain = not _is_explicit(nest) and not nest.loop.parallel and nest.step == 1
-    is_plain = is_plain and nest.size is None
+    is_plain = not nest.loop.parallel and nest.step == 1 and nest.size is None
     return is_plain and nest.loop.name not in tiles
 
 
@@ -103,6 +110,8 @@ def _cut(nest: For) -> Nest:
     for full in _alternatives(nest.body):
         ranges = _ranges(nest, full.conditions)
         if ranges is None or frozenset(full.conditions) in tried or _is_impossible(ranges.fixed):
+            continue
+        if _is_explicit(nest) and (ranges.first or ranges.end):
             continue
         tried.add(frozenset(full.conditions))
         alternatives.append((ranges, _in_ranges(nest, full, ranges)))

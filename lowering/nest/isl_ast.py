@@ -24,6 +24,7 @@ from .full_tiles import (
     is_tile_entry,
     outer_schedule,
     restrict_to_tile,
+    shared_tiles,
     tile_box,
 )
 from .run_time_tiles import TileInside
@@ -243,16 +244,21 @@ class AstBuilder:
         depth = len(box.outer)
         origin = tuple(build.expr_from_pw_aff(values.get_pw_aff(k)) for k in range(depth))
         rest = coalesced(outer.range())
-        full = full_tiles(box, rest, self.context)
         cases: list[TileCase] = []
-        for tiles in (full, *cut_tiles(box, rest.subtract(full), self.context)):
-            if tiles.is_empty():
-                continue
+        for tiles in self._like_tiles(box, rest):
             rest = rest.subtract(tiles)
             # Where the tile does not exist at all it is in no case: another statement may be there.
             condition = build.expr_from_set(coalesced(outer.intersect_range(tiles).domain()))
             cases.append(self._tile_case(box, tiles, condition, origin))
         return tuple(cases), rest.is_empty()
+
+    def _like_tiles(self, box: TileBox, reached: isl.Set) -> Iterator[isl.Set]:
+        """Sets of tiles with the same statements and the same extents."""
+        for part, tiles in shared_tiles(box, reached, self.context):
+            full = full_tiles(part, tiles, self.context)
+            for alike in (full, *cut_tiles(part, tiles.subtract(full), self.context)):
+                if not alike.is_empty():
+                    yield alike
 
     def _tile_case(
         self,

@@ -63,18 +63,18 @@ def innermost_vector_loop(schedule: Schedule, name: str, statistics: ProgramStat
     body = statistics.statements[name].statement.body
     if any(is_called_by_lane(op, target, reassociate=may_reassociate) for op in body):
         return schedule
-    shared = chain(outer[0])
-    band = shared if len(shared) == len(outer) else outer[-1:]
+    band = next(outer[k:] for k in range(len(outer)) if len(chain(outer[k])) == len(outer) - k)
     statement = statistics.statements[name]
 
-    def contiguous(loop: Loop) -> tuple[int, int]:
+    def contiguous(loop: Loop) -> tuple[int, int, int]:
         direction = statement.direction(outer, loop)
         if direction is None:
-            return (len(statement.statement.accesses), 0)
+            return (len(statement.statement.accesses), 0, 0)
         strides = [
             abs(statement.stride(a, direction, statistics)) for a in statement.statement.accesses
         ]
-        return (sum(stride > 1 for stride in strides), -sum(stride == 1 for stride in strides))
+        apart = sum(stride > 1 for stride in strides)
+        return (apart, -strides.count(1), sum(strides))
 
     trips = dict(zip(map(id, outer), statement.trips(outer), strict=True))
     lanes = min(schedule.target.lanes(a.array.element_type) for a in statement.statement.writes)

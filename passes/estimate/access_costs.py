@@ -10,7 +10,7 @@ from math import ceil, gcd, log2, prod
 
 from ..machine.machine import Machine
 from ..polyhedral.rounded_subscripts import is_even
-from ..polyhedral.schedule_tree import Loop, place_of
+from ..polyhedral.schedule_tree import Loop, leaves, place_of
 from ..polyhedral.scop import Access, AccessKind
 from .program_statistics import (
     Slope,
@@ -204,25 +204,14 @@ def _operations(
     """Loads or stores per vector of instances: fewer where a register is used again."""
     cost = 1.0
     machine = program.machine
-    strides = [
-        1 if direction is None else statement.stride(access, direction, program.statistics)
-        for loop in around.loops
-        for direction in [_direction(statement, around, loop)]
-    ]
-    if any(
-        loop is around.vector and stride not in (0, 1)
-        for loop, stride in zip(around.loops, strides, strict=True)
-    ):
-        # A private array is another one in each iteration, and so is a vector of apart elements.
-        strides = [
-            stride or int(_is_moved(access, statement, around, loop))
-            for loop, stride in zip(around.loops, strides, strict=True)
-        ]
+    strides = _strides(program, access, statement, around)
     kept: list[Loop] = []
     # What is used again stays in registers, where they hold all of it.
     is_uneven = around.vector is not None and _is_uneven(access, statement, around)
     if not is_uneven and _registers(strides, around) <= machine.vector_registers:
         kept = _loops_that_use_again(strides, around)
+        if kept and _is_stored_between(program, access, strides, around):
+            kept = []
     for loop, count, stride in zip(around.loops, around.trips, strides, strict=True):
         if loop is around.vector:
             if is_uneven:
@@ -243,6 +232,27 @@ def _operations(
         elif stride == 0 and loop.unroll:
             cost /= min(loop.unroll, max(1.0, count))
     return cost
+
+
+def _strides(
+    program: ScheduledProgram, access: Access, statement: StatementStatistics, around: LoopsAround
+) -> list[int]:
+    """By how many elements an access moves along each of the loops; 1 where that is not known."""
+    strides = [
+        1 if direction is None else statement.stride(access, direction, program.statistics)
+        for loop in around.loops
+        for direction in [_direction(statement, around, loop)]
+    ]
+    if any(
+        loop is around.vector and stride not in (0, 1)
+        for loop, stride in zip(around.loops, strides, strict=True)
+    ):
+        # A private array is another one in each iteration, and so is a vector of apart elements.
+        strides = [
+            stride or int(_is_moved(access, statement, around, loop))
+            for loop, stride in zip(around.loops, strides, strict=True)
+        ]
+    return strides
 
 
 def _is_moved(
@@ -297,6 +307,28 @@ def _loops_that_use_again(strides: Sequence[int], around: LoopsAround) -> list[L
     return kept
 
 
+def _is_stored_between(
+    program: ScheduledProgram, access: Access, strides: Sequence[int], around: LoopsAround
+) -> bool:
+    """Whether other statements of the innermost loop move differently along the same array.
+
+    They may store what the access loads, or load what it stores, which then stays in memory.
+    """
+    beside = [leaf.statement for leaf, inside in leaves(around.loops[-1].body, ()) if not inside]
+    for statement in map(program.statement, beside):
+        for other in statement.statement.accesses:
+            is_same = other.array.name == access.array.name
+            if is_same and AccessKind.WRITE in (access.kind, other.kind):
+                # One that runs in one iteration of a loop is peeled off.
+                others = zip(strides, _strides(program, other, statement, around), strict=True)
+                if any(
+                    mine != theirs and _direction(statement, around, loop) is not None
+                    for loop, (mine, theirs) in zip(around.loops, others, strict=True)
+                ):
+                    return True
+    return False
+
+
 def _registers(strides: Sequence[int], around: LoopsAround) -> int:
     """Registers for all that an access touches in one iteration of the innermost loop."""
     return prod(
@@ -333,7 +365,9 @@ def _apart(
     if columns == row and access.kind is AccessKind.READ and around.vector.vector is None:
         return registers * (1 + SHUFFLES_OF_LLVM * (row - 1))
     if columns == row:
-        return registers * (1 + SHUFFLES_PER_LOAD * (row - 1) / row)
+        # Longer rows are transposed, step by step.
+        shuffles = (row - 1) / row if row <= LARGEST_STRIDE else log2(row)
+        return registers * (1 + SHUFFLES_PER_LOAD * shuffles)
     if access.kind is AccessKind.READ and row <= LARGEST_STRIDE:
         return registers * (row + SHUFFLES_PER_LOAD * max(1, row - 1))
     if access.kind is AccessKind.READ and 2 * columns >= row:

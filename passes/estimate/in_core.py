@@ -16,6 +16,7 @@ from ..polyhedral.schedule_tree import Leaf, Loop, leaves, loops_around, place_o
 from ..polyhedral.scop import Access, Statement
 from .access_costs import LARGEST_STRIDE, LoopsAround, masked_share, port_cycles
 from .handed_values import handed_values
+from .masked_rows import behind_masked_rows
 from .opaque_work import opaque_operations
 from .operation_costs import Changes, throughput
 from .paired_products import adds_pairs
@@ -55,12 +56,18 @@ class CoreCycles:
 class Shared:
     """What statements in the same loops have computed, loaded and stored so far.
 
-    `handed` are accesses of the nest that are none, as values stay in registers.
+    `handed` are accesses of the nest that are none, as values stay in registers; `late` are loads
+    that wait for what was stored under a mask.
     """
 
     operations: set[Operation] = field(default_factory=set[Operation])
     places: set[Hashable] = field(default_factory=set[Hashable])
     handed: frozenset[tuple[str, Access]] = frozenset()
+    late: frozenset[tuple[str, Access]] = frozenset()
+
+    def copy(self) -> Shared:
+        """The same, to go on from."""
+        return replace(self, operations={*self.operations}, places={*self.places})
 
 
 class InCoreTime:
@@ -73,8 +80,10 @@ class InCoreTime:
     def nest_seconds(self, nest: Loop) -> float:
         """Seconds for a nest if all data were in the nearest cache: its bodies one by one."""
         bodies = groupby(leaves(nest, ()), key=lambda each: tuple(map(id, each[1])))
-        handed = handed_values(self._program, nest)
-        return sum(self._body_seconds(list(body), handed) for _, body in bodies)
+        before = Shared(
+            handed=handed_values(self._program, nest), late=behind_masked_rows(self._program, nest)
+        )
+        return sum(self._body_seconds(list(body), before) for _, body in bodies)
 
     def seconds(self, leaf: Leaf, loops: tuple[Loop, ...]) -> float:
         """Seconds for the instances of a statement if all data were in the nearest cache."""
@@ -84,7 +93,7 @@ class InCoreTime:
     def _body_seconds(
         self,
         members: Sequence[tuple[Leaf, tuple[Loop, ...]]],
-        handed: frozenset[tuple[str, Access]],
+        before: Shared,
     ) -> float:
         """Of statements in the same loops: what one waits for, others use.
 
@@ -95,7 +104,7 @@ class InCoreTime:
         for leaf, loops in members:
             # Statements that are shifted against each other run with values of other iterations.
             place = tuple(value_in_iterators(loop, leaf.statement) for loop in loops)
-            cycles = self.cycles(leaf, loops, shared.setdefault(place, Shared(handed=handed)))
+            cycles = self.cycles(leaf, loops, shared.setdefault(place, before.copy()))
             if cycles is not None:
                 parts.append(cycles)
         if len(shared) > 1 and any(part.guards for part in parts):
@@ -151,7 +160,7 @@ class InCoreTime:
         found = [
             (self._cycles(statistics, loops, each, own, is_scalar=False), own)
             for each in chosen
-            for own in [Shared({*shared.operations}, {*shared.places}, shared.handed)]
+            for own in [shared.copy()]
         ]
         best, own = min(found, key=lambda each: each[0].total / each[0].lanes)
         shared.operations.update(own.operations)
@@ -172,11 +181,18 @@ class InCoreTime:
     def _is_short(
         self, statement: StatementStatistics, loops: tuple[Loop, ...], vector: Loop
     ) -> bool:
-        """Whether LLVM unrolls a loop fully that has fewer iterations than a vector has lanes."""
+        """Whether LLVM's loop has fewer iterations than a vector has lanes, not always as many.
+
+        Else, it is unrolled, or has shorter vectors.
+        """
         if vector.vector is not None or vector.unroll is not None:
             return False
-        trips = statement.trips(loops)[place_of(vector, loops)]
-        return trips < self._vector_loops.width(statement, vector)
+        place = place_of(vector, loops)
+        return statement.trips(loops)[place] < self._vector_loops.width(
+            statement, vector
+        ) and not self._vector_loops.has_constant_length(
+            statement.statement.name, loops[: place + 1]
+        )
 
     def _cycles(
         self,
@@ -213,6 +229,8 @@ class InCoreTime:
             steps = log2(lanes) / max(1.0, along / lanes)
             operations += 2 * steps * program.machine.cycles["additions"]
         around = LoopsAround(loops, trips, vector, lanes)
+        name = statistics.statement.name
+        is_late = any((name, access) in shared.late for access in statistics.statement.accesses)
         guards = 1.0 if is_scalar else self._guards(loops, trips, vector, lanes)
         return CoreCycles(
             statistics.instances,
@@ -220,7 +238,11 @@ class InCoreTime:
             program.threads(statistics, loops),
             operations + opaque_operations(statistics.statement),
             port_cycles(program, statistics, around, shared.places, shared.handed),
-            max(self._latency(statistics, around), self._latency_in_memory(statistics, around)),
+            max(
+                self._latency(statistics, around),
+                self._latency_in_memory(statistics, around),
+                is_late * lanes * program.machine.masked_forwarding,
+            ),
             program.machine.guard_cycles * guards,
         )
 

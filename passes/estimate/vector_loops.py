@@ -82,8 +82,9 @@ class VectorLoops:
         """Whether dependences let LLVM make vectors of a loop: asked for each of its statements."""
         found = self._free.get(id(loop))
         if found is None:
+            sums = self._sums(loop, loops)
             found = self._free[id(loop)] = self._schedule.is_lockstep(loop) or (
-                self._may_reassociate(loop, loops) and self._only_sums(loop)
+                bool(sums) and self._only_sums(loop, sums)
             )
         return found
 
@@ -137,7 +138,7 @@ class VectorLoops:
             and self._is_free(loop, loops)
             and self._can_be_vector(statement, loop, loops)
             and not statement.rewrites(loops, loop)
-            and self._has_constant_length(statement.statement.name, loops)
+            and self.has_constant_length(statement.statement.name, loops)
         )
 
     def _unrolls_all(self, loop: Loop, outer: tuple[Loop, ...]) -> bool:
@@ -188,7 +189,7 @@ class VectorLoops:
             if copies > MOST_UNROLLED:
                 return inf, inf
             if not all(
-                each.unroll is not None or self._has_constant_length(leaf.statement, loops[:depth])
+                each.unroll is not None or self.has_constant_length(leaf.statement, loops[:depth])
                 for depth, each in enumerate(loops, start=1)
                 if depth > len(outer)
             ):
@@ -197,7 +198,7 @@ class VectorLoops:
             most = max(most, copies)
         return operations, most
 
-    def _has_constant_length(self, name: str, loops: tuple[Loop, ...]) -> bool:
+    def has_constant_length(self, name: str, loops: tuple[Loop, ...]) -> bool:
         """Whether the last of the loops around a statement always has as many iterations.
 
         Guards at borders, as of padding, may take a few away; but bounds of skewed loops are no
@@ -311,21 +312,25 @@ class VectorLoops:
         return max(1.0, trips / max(1.0, whole + left))
 
     def _may_reassociate(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
-        """Whether LLVM makes vectors of the terms of all that is accumulated in a loop.
+        """Whether LLVM makes vectors of the terms of all that is accumulated in a loop."""
+        accumulations = self._schedule.dependences.accumulations
+        return self._sums(loop, loops) >= {name for name in loop.schedule if name in accumulations}
+
+    def _sums(self, loop: Loop, loops: tuple[Loop, ...]) -> set[str]:
+        """The statements of a loop that LLVM makes vectors of the terms of.
 
         What is accumulated must stay at one place: sums in scatter form are no reductions for it.
         """
-        accumulations = self._schedule.dependences.accumulations
         outer = loops[: place_of(loop, loops)]
-        return all(
-            accumulates_in_lanes(self._schedule, leaf.statement)
-            and self._program.statement(leaf.statement).rewrites(inside, loop)
+        return {
+            leaf.statement
             for leaf, inside in leaves(loop, outer)
-            if leaf.statement in accumulations
-        )
+            if accumulates_in_lanes(self._schedule, leaf.statement)
+            and self._program.statement(leaf.statement).rewrites(inside, loop)
+        }
 
-    def _only_sums(self, loop: Loop) -> bool:
-        """Whether all that iterations of a loop hand on is what statements accumulate."""
+    def _only_sums(self, loop: Loop, sums: set[str]) -> bool:
+        """Whether all that iterations of a loop hand on is what these statements accumulate."""
         legality, accumulations = self._schedule.legality, self._schedule.dependences.accumulations
         inside = self._domain(loop)
         active = (
@@ -334,9 +339,8 @@ class VectorLoops:
             .intersect_range(inside)
         )
         crossing = active.subtract(active.eq_at_multi_union_pw_aff(legality.function(loop).multi))
-        for name in loop.schedule:
-            if name in accumulations:
-                crossing = crossing.subtract(isl.UnionMap.from_map(accumulations[name].pairs))
+        for name in sums:
+            crossing = crossing.subtract(isl.UnionMap.from_map(accumulations[name].pairs))
         return crossing.is_empty()
 
     def _domain(self, loop: Loop) -> isl.UnionSet:

@@ -14,6 +14,7 @@ from ..calling.elements import dtype_name
 from ..calling.inputs import InputError, Settings, make_arguments
 from ..measuring.work import operations, traffic
 from ..program import Function, Program, load
+from .stored_results import with_stored_results
 
 _NAMES = {np.dtype(kind): name for name, kind in ELEMENT_TYPES.items()}
 
@@ -77,8 +78,10 @@ class FileKernel:
 def file_kernel(name: str, function: Function, settings: Settings) -> FileKernel:
     """The kernel `name` that a function is with these settings; raises InputError.
 
-    The element type that its limits are taken from is that of the first array that it writes.
+    What it returns is an output as well. The element type that its limits are taken from is that of
+    the first array that it writes.
     """
+    function = with_stored_results(function)
     values: list[Any] = make_arguments(function.scop, function.signature, settings)
     arrays: list[KernelArray] = []
     for argument, value in zip(function.signature.arguments, values, strict=True):
@@ -94,7 +97,9 @@ def file_kernel(name: str, function: Function, settings: Settings) -> FileKernel
             arrays.append(KernelArray(argument.place.name, shape, element, output=argument.writes))
     written = [array.element_type for array in arrays if array.output]
     if not written:
-        raise InputError(f"{function.name} writes no array: there is nothing to measure")
+        raise InputError(
+            f"{function.name} writes no array and returns nothing: there is nothing to measure"
+        )
     sizes = function.signature.sizes_of(values).of(function.scop)
     return FileKernel(
         name=name,

@@ -5,7 +5,13 @@ import itertools
 import islpy as isl
 import pytest
 
-from loopwright.lowering.nest.full_tiles import cut_tiles, full_tiles, is_tile_entry, tile_box
+from loopwright.lowering.nest.full_tiles import (
+    cut_tiles,
+    full_tiles,
+    is_tile_entry,
+    shared_tiles,
+    tile_box,
+)
 from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, TileSize, Tree, chain
 
 
@@ -121,3 +127,36 @@ def test_no_entry_is_above_tiles_in_a_sequence() -> None:
     it, jt, i, _ = chain(inner)
     assert not is_tile_entry(block, (around,))
     assert is_tile_entry(i, (around, block, it, jt))
+
+
+@pytest.mark.parametrize("extra", [0, 1, 4])
+def test_tiles_that_all_statements_have_instances_in_and_others(extra: int) -> None:
+    """What is initialised in the first iteration around a tile is in no other."""
+    size, extent = 4, 13
+    names = ("S0", *(f"S{k}" for k in range(1, 2 + extra)))
+    functions = {n: isl.Aff(f"[N] -> {{ {n}[k, i] -> [(i)] }}") for n in names}
+    tiles = {n: isl.Aff(f"[N] -> {{ {n}[k, i] -> [(floor(i/{size}))] }}") for n in names}
+    around = {n: isl.Aff(f"[N] -> {{ {n}[k, i] -> [(k)] }}") for n in names}
+    points = Loop("i", functions, Sequence(tuple(map(Leaf, names))), TileSize("it", size))
+    outer = (Loop("k", around, points), Loop("it", tiles, points))
+    domains = {
+        n: isl.Set(f"[N] -> {{ {n}[k, i] : {k} <= k < N and 0 <= i < N }}")
+        for k, n in enumerate(names)
+    }
+    context = isl.Set(f"[N] -> {{ : N = {extent} }}")
+    reached = isl.Set("[N] -> { [k, it] : 0 <= k < 6 and 0 <= it < 4 and N = 13 }")
+    parts = shared_tiles(tile_box(points, outer, domains), reached, context)
+    if extra == 4:
+        assert [(set(box.domains), rest) for box, rest in parts] == [(set(names), reached)]
+        return
+    full = [
+        (set(box.domains), k, it)
+        for box, rest in parts
+        for k, it in itertools.product(range(9), range(extent))
+        if not full_tiles(box, rest, context)
+        .intersect(isl.Set(f"[N] -> {{ [{k}, {it}] : N = {extent} }}"))
+        .is_empty()
+    ]
+    assert sorted(full, key=lambda each: each[1:]) == [
+        (set(names[: k + 1]), k, it) for k, it in itertools.product(range(6), range(extent // size))
+    ]

@@ -109,3 +109,42 @@ def test_unrolled_strips_are_full_but_for_the_last(columns: int, gathers: int) -
     sizes = {"n": 24, "m": columns, "A_dim0": 24, "A_dim1": columns, "s_dim0": 24}
     loops = str(generate(function.schedule(steps), sizes))
     assert loops.count("vector.gather") == gathers
+
+
+LIFTING = """
+func.func @f(%x: memref<?x?xKIND>, %n: index, %m: index) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 1 to %m {
+      %0 = affine.load %x[%i, %j] : memref<?x?xKIND>
+      %1 = affine.load %x[%i, %j - 1] : memref<?x?xKIND>
+      %2 = ADD %0, %1 : KIND
+      affine.store %2, %x[%i, %j] : memref<?x?xKIND>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("kind", "add"), [("f64", "arith.addf"), ("i32", "arith.addi")])
+@pytest.mark.parametrize("lanes", [8, 16])
+@pytest.mark.parametrize(("n", "m"), [(40, 33), (7, 20), (67, 16), (33, 5)])
+def test_copies_of_strips_are_full_but_for_the_last(
+    kind: str, add: str, lanes: int, n: int, m: int
+) -> None:
+    """Each strip is copied with the lanes innermost, with transpositions where it is full."""
+    function = load(LIFTING.replace("KIND", kind).replace("ADD", add))["f"]
+    steps = (
+        f"strip-mine{{loops=i size={lanes}}},pack{{loops=it array=x order=1,0}},"
+        f"interchange{{loops=pack_x.x1,pack_x.x0}},vectorize{{loops=pack_x.x0 width={lanes}}},"
+        f"unroll{{loops=pack_x.x1 factor={lanes}}},interchange{{loops=unpack_x.x1,unpack_x.x0}},"
+        f"vectorize{{loops=unpack_x.x1 width={lanes}}},unroll{{loops=unpack_x.x0}},"
+        f"interchange{{loops=j,i}},vectorize{{loops=i width={lanes}}}"
+    )
+    x = np.random.default_rng(1).integers(-9, 9, (n, m)).astype("f8" if kind == "f64" else "i4")
+    expected, actual = x.copy(), x.copy()
+    function.compile(None)(expected, n, m)
+    kernel = function.compile(schedule=steps, verify=True)
+    kernel(actual, n, m)
+    np.testing.assert_array_equal(actual, expected)
+    assert kernel.llvm_ir.count("shufflevector") > 2 * lanes

@@ -1,5 +1,6 @@
 """Vector loops around others: lanes that walk along rows load neighbours together."""
 
+import numpy as np
 import pytest
 from support.reference_runs import check_run, function_of
 
@@ -7,6 +8,8 @@ from loopwright.passes.default.vectorise_and_parallelise import vectorise_and_pa
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.transformations.interchange import Interchange
+from loopwright.runtime.program import load
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -33,3 +36,87 @@ def test_loops_with_loops_inside_are_not() -> None:
     assert schedule is not None
     assert "vectorize" in str(schedule)
     assert "unroll" not in str(schedule)
+
+
+RECURRENT = """
+func.func @f(%W: memref<UNITSxUNITSxf32>, %h: memref<STEPSxROWSxUNITSxf32>,
+             %s: memref<UNITSxROWSxf32>) {
+  affine.for %t = 1 to STEPS {
+    affine.for %j = 0 to UNITS {
+      affine.for %b = 0 to ROWS {
+        affine.for %k = 0 to UNITS {
+          %0 = affine.load %W[%k, %j] : memref<UNITSxUNITSxf32>
+          %1 = affine.load %h[%t - 1, %b, %k] : memref<STEPSxROWSxUNITSxf32>
+          %2 = affine.load %h[%t, %b, %j] : memref<STEPSxROWSxUNITSxf32>
+          %3 = arith.mulf %0, %1 : f32
+          %4 = arith.addf %2, %3 : f32
+          affine.store %4, %h[%t, %b, %j] : memref<STEPSxROWSxUNITSxf32>
+        }
+      }
+    }
+    affine.for %j = 0 to UNITS {
+      affine.for %b = 0 to ROWS {
+        %0 = affine.load %h[%t, %b, %j] : memref<STEPSxROWSxUNITSxf32>
+        %1 = math.tanh %0 : f32
+        affine.store %1, %h[%t, %b, %j] : memref<STEPSxROWSxUNITSxf32>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("units", "rows"), [(64, 16), (37, 5), (20, 33)])
+def test_nests_inside_of_a_loop_are_interchanged_for_their_vectors(units: int, rows: int) -> None:
+    """As the steps of a recurrent network, which run one after the other."""
+    text = RECURRENT.replace("UNITS", str(units)).replace("ROWS", str(rows)).replace("STEPS", "6")
+    program = load(text)["f"]
+    original = Schedule.original(program.scop)
+    schedule = vectorise_and_parallelise(original, original.tree, SchedulingContext({}, 1))
+    assert schedule is not None
+    steps = [step for step in schedule.transformations if isinstance(step, Interchange)]
+    assert [step.loops[-1].rpartition(".")[2] for step in steps] == ["j", "j"]
+    inputs = [
+        np.random.default_rng(1).random(shape, np.float32)
+        for shape in ((units, units), (6, rows, units), (units, rows))
+    ]
+    expected, actual = ([each.copy() for each in inputs] for _ in range(2))
+    program.compile(None, threads=1)(*expected)
+    program.compile(schedule, threads=1, verify=True)(*actual)
+    np.testing.assert_array_equal(actual[1], expected[1])
+
+
+COLOURS = """
+func.func @f(%u: memref<ROWSxCOLUMNSxf64>) {
+  affine.for %t = 0 to 9 {
+    affine.for %i = 1 to ROWS {
+      affine.for %j = 0 to HALF {
+        %0 = affine.load %u[%i - 1, 2 * %j + 1] : memref<ROWSxCOLUMNSxf64>
+        affine.store %0, %u[%i, 2 * %j] : memref<ROWSxCOLUMNSxf64>
+      }
+    }
+    affine.for %i = 1 to ROWS {
+      affine.for %j = 0 to HALF {
+        %0 = affine.load %u[%i - 1, 2 * %j] : memref<ROWSxCOLUMNSxf64>
+        affine.store %0, %u[%i, 2 * %j + 1] : memref<ROWSxCOLUMNSxf64>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(60, 90), (201, 302)])
+def test_of_loops_without_neighbours_the_one_with_the_smaller_steps_has_vectors(
+    rows: int, columns: int
+) -> None:
+    text = COLOURS.replace("ROWS", str(rows)).replace("COLUMNS", str(columns))
+    original = Schedule.original(load(text.replace("HALF", str(columns // 2)))["f"].scop)
+    schedule = vectorise_and_parallelise(original, original.tree, SchedulingContext({}, 1))
+    assert schedule is not None
+    assert [str(step)[:20] for step in schedule.transformations] == [
+        "vectorize{loops=S0.j",
+        "vectorize{loops=S1.j",
+    ]

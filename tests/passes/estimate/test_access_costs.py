@@ -170,6 +170,21 @@ RECORDS = """
 func.func @f(%n: index, %A: memref<?xFIELDSxf32>, %B: memref<?xFIELDSxf32>) {
   affine.for %i = 0 to %n {
     BODY
+
+
+VOTES = """
+func.func @f(%n: index, %m: index, %A: memref<?x?x8xf32>, %H: memref<?x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  affine.for %i = 0 to %n {
+    affine.for %b = 0 to 8 {
+      affine.for %j = 0 to %m {
+        BESIDE
+        %0 = affine.load %A[%j, %i, %b] : memref<?x?x8xf32>
+        %1 = affine.load %H[%i, %b] : memref<?x8xf32>
+        %2 = arith.addf %0, %1 : f32
+        affine.store %2, %H[%i, %b] : memref<?x8xf32>
+      }
+    }
   }
   return
 }
@@ -197,3 +212,71 @@ def test_fields_that_statements_access_together_are_transposed(fields: int) -> N
         )
 
     assert cycles(2) > 3 * cycles(1)
+
+
+def test_what_another_statement_of_the_loop_stores_to_is_in_memory() -> None:
+    """Where that one moves along an array at which the other one stays."""
+
+    def cycles(beside: str) -> float:
+        text = VOTES.replace("BESIDE", beside)
+        scop = load(text)["f"].scop
+        schedule = Schedule.original(scop, WIDE)
+        context = SchedulingContext(infer_extents(scop, {"n": 48, "m": 100}), 1)
+        program = ScheduledProgram(schedule, context)
+        leaf, loops = list(leaves(schedule.tree, ()))[-1]
+        found = InCoreTime(program).cycles(leaf, loops)
+        assert found is not None
+        return found.accesses / found.lanes
+
+    store = "affine.store %zero, %{}[%i, {}] : memref<?x8xf32>"
+    alone = cycles("")
+    assert cycles(store.format("H", "%b")) == pytest.approx(alone)
+    assert cycles(store.format("H", "%j mod 8")) > 1.5 * alone
+
+
+PRIVATE = """
+func.func @f(%n: index, %m: index, %A: memref<?x?xf32>, %B: memref<?xf32>) {
+  affine.for %i = 0 to %n {
+    %T = memref.alloca(%m) : memref<?xf32>
+    affine.for %j = 0 to %m {
+      %0 = affine.load %A[%j, %i] : memref<?x?xf32>
+      affine.store %0, %T[%j] : memref<?xf32>
+    }
+    affine.for %j = 1 to %m {
+      %0 = affine.load %T[%j] : memref<?xf32>
+      %1 = affine.load %T[%j - 1] : memref<?xf32>
+      %2 = affine.load %B[%i] : memref<?xf32>
+      %3 = arith.addf %0, %1 : f32
+      %4 = arith.addf %2, %3 : f32
+      affine.store %4, %B[%i] : memref<?xf32>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("steps", "in_lanes"),
+    [
+        ("vectorize{loops=i width=8}", {"T": 0}),
+        ("", {}),
+        ("affine-schedule{fusion=minimal},vectorize{loops=S0.i width=8}", {"T": 0}),
+    ],
+)
+def test_private_arrays_have_the_lanes_of_vectors_innermost(
+    steps: str, in_lanes: Mapping[str, int]
+) -> None:
+    """Also where the statements that share them are in several nests."""
+    scop = load(PRIVATE)["f"].scop
+    schedule = Schedule.original(scop, WIDE).apply_all(parse_pipeline(steps))
+    program = ScheduledProgram(
+        schedule, SchedulingContext(infer_extents(scop, {"n": 64, "m": 40}), 1)
+    )
+    assert program.statistics.innermost == in_lanes
+    if in_lanes:
+        core = InCoreTime(program)
+        for leaf, loops in leaves(schedule.tree, ()):
+            found = core.cycles(leaf, loops)
+            assert found is not None
+            assert found.accesses < WIDE.scatter_cycles * found.lanes

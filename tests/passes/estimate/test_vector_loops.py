@@ -284,3 +284,42 @@ def test_skewed_loops_whose_length_varies_are_no_copies(kind: str) -> None:
     context = SchedulingContext({}, 1)
     with ISL_LOCK:
         assert estimate(gathered, context) > 2 * estimate(function.schedule(), context)
+
+
+SHORT_PRODUCT = """
+func.func @f(%A: memref<90xROWSxROWSxSHORT>, %B: memref<ROWSxLENGTHxSHORT>,
+             %C: memref<90xROWSxLENGTHxLONG>) {
+  %zero = arith.constant 0 : LONG
+  affine.for %b = 0 to 90 {
+    affine.for %i = 0 to ROWS {
+      affine.for %j = 0 to LENGTH {
+        %s = affine.for %k = 0 to ROWS iter_args(%a = %zero) -> (LONG) {
+          %0 = affine.load %A[%b, %i, %k] : memref<90xROWSxROWSxSHORT>
+          %1 = affine.load %B[%k, %j] : memref<ROWSxLENGTHxSHORT>
+          %2 = arith.extsi %0 : SHORT to LONG
+          %3 = arith.extsi %1 : SHORT to LONG
+          %4 = arith.muli %2, %3 : LONG
+          %5 = arith.addi %a, %4 : LONG
+          affine.yield %5 : LONG
+        }
+        affine.store %s, %C[%b, %i, %j] : memref<90xROWSxLENGTHxLONG>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("short", "long"), [("i16", "i32"), ("i8", "i32"), ("i8", "i16")])
+@pytest.mark.parametrize(("rows", "length"), [(8, 8), (12, 8), (9, 4)])
+def test_llvm_makes_short_vectors_of_short_loops(
+    short: str, long: str, rows: int, length: int
+) -> None:
+    """Where they are too long to be unrolled, and always have as many iterations."""
+    text = SHORT_PRODUCT.replace("SHORT", short).replace("LONG", long)
+    text = text.replace("ROWS", str(rows)).replace("LENGTH", str(length))
+    schedule = Schedule.original(load(text)["f"].scop)
+    core = InCoreTime(ScheduledProgram(schedule, SchedulingContext({}, 1)))
+    found = [core.cycles(leaf, loops) for leaf, loops in leaves(schedule.tree, ())]
+    assert [each.lanes for each in found if each is not None] == [length] * len(found)

@@ -119,6 +119,49 @@ def test_outputs_without_dimensions_are_compared(files: Path) -> None:
     assert all(row["correct"] for row in rows if row["median"])
 
 
+RESULTS = """
+func.func @sums(%A: memref<30xf64>, %result: memref<30xf64>) -> (f64, i32) {
+  %zero = arith.constant 0.0 : f64
+  %one = arith.constant 1 : i32
+  %none = arith.constant 0 : i32
+  %r:2 = affine.for %i = 0 to 30 iter_args(%s = %zero, %n = %none) -> (f64, i32) {
+    %a = affine.load %A[%i] : memref<30xf64>
+    %b = arith.addf %s, %a : f64
+    %m = arith.addi %n, %one : i32
+    affine.store %b, %result[%i] : memref<30xf64>
+    affine.yield %b, %m : f64, i32
+  }
+  return %r#0, %r#1 : f64, i32
+}
+func.func @twice(%A: memref<30xf64>, %B: memref<30xf64>) -> f64 {
+  %s:2 = func.call @sums(%A, %B) : (memref<30xf64>, memref<30xf64>) -> (f64, i32)
+  %d = arith.addf %s#0, %s#0 : f64
+  return %d : f64
+}
+func.func @nothing(%A: memref<30xf64>) {
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["sums", "twice"])
+def test_results_are_outputs(files: Path, name: str) -> None:
+    """Also several, of functions that others call, with arrays of their names."""
+    (files / "sums.mlir").write_text(RESULTS)
+    options = ["-f", name, "--peers", "clang,numba", "--schedule", "default", "--json", "rows.json"]
+    assert main(["bench", "sums.mlir", *options, *QUICK]) == 0
+    rows = check_file(files / "rows.json", "bench")["rows"]
+    measured = [row for row in rows if row["median"]]
+    assert ("clang" in {row["peer"] for row in measured}) == (name == "sums")
+    assert measured and all(row["correct"] for row in measured)
+
+
+def test_functions_that_compute_nothing(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (files / "sums.mlir").write_text(RESULTS)
+    assert main(["bench", "sums.mlir", "-f", "nothing", "--peers", "none", *QUICK]) == 1
+    assert "nothing writes no array and returns nothing" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
 def test_narrow_floats(files: Path, kind: str) -> None:
     (files / "scale.mlir").write_text(NARROW.format(kind=kind))
