@@ -38,6 +38,7 @@ class Generator:
     """Writes one function."""
 
     random: random.Random
+    branches: bool = True
     scalars: dict[str, str] = field(default_factory=dict)
     arrays: dict[str, tuple[str, int]] = field(default_factory=dict)
     sizes: dict[str, str] = field(default_factory=dict)
@@ -88,7 +89,7 @@ class Generator:
 
     def statement(self, depth: int) -> str:
         pad = "  " * depth
-        kinds = ["assign", "assign", "assign", "declare", "if"]
+        kinds = ["assign", "assign", "assign", "declare", "if" if self.branches else "assign"]
         kinds += ["loop", "loop", "loop"] if len(self.loops) < 3 and depth < 4 else []
         kind = self.random.choice(kinds) if depth > 1 else "loop"
         if kind == "loop":
@@ -310,6 +311,6 @@ class Generator:
         return text
 
 
-def random_function(seed: int) -> RandomFunction:
-    """The function of a seed."""
-    return Generator(random.Random(seed)).function()
+def random_function(seed: int, *, branches: bool = True) -> RandomFunction:
+    """The function of a seed, with statements under conditions or without."""
+    return Generator(random.Random(seed), branches).function()
