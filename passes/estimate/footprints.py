@@ -30,7 +30,10 @@ def footprint(
         ]
         name = access.array.name
         whole[name] = max(cache_line, prod(extents) * size)
-        outer, last = _contiguous(lengths, extents, size, cache_line)
+        order = statistics.order(access.array)
+        outer, last = _contiguous(
+            [lengths[k] for k in order], [extents[k] for k in order], size, cache_line
+        )
         lines = ceil(last / cache_line) * cache_line
         key = (name, rows)
         groups[key] = max(groups.get(key, 0.0), prod(outer) * lines)

@@ -16,6 +16,7 @@ from ...dialects import affine
 from ..polyhedral.aff_expression import aff_expression
 from ..polyhedral.affine_text import to_text
 from ..polyhedral.equivalence.equivalence import compare
+from ..polyhedral.isl_context import coalesced
 from ..polyhedral.schedule_tree import (
     Leaf,
     Loop,
@@ -217,7 +218,7 @@ class _Doubling:
             own = domain.project_out(_SET, 1, domain.dim(_SET) - 1).reset_tuple_id()
             values = own if values is None else values.union(own)
         assert values is not None, "a loop has statements"
-        pieces = values.dim_min(0).gist(values.params()).coalesce().get_pieces()
+        pieces = coalesced(values.dim_min(0).gist(values.params())).get_pieces()
         if len(pieces) != 1:
             raise MalformedTransformation(f"{self.loop.name} must begin at one value")
         return aff_expression(pieces[0][1], symbols(self.old))
@@ -298,7 +299,7 @@ class _Doubling:
             return []
         if writes is not None:
             reads = reads.subtract(writes.apply_range(_later(reads)))
-        elements = reads.domain().coalesce()
+        elements = coalesced(reads.domain())
         return self._copy("begin", elements, self.array, self.buffer, (0,) * len(self.array.shape))
 
     def _end(self, clones: list[list[Statement]]) -> list[Statement]:
@@ -310,7 +311,7 @@ class _Doubling:
         if in_buffer is not None and self._is_observed(self.array):
             if in_array is not None:
                 in_buffer = in_buffer.subtract(in_array.apply_range(_later(in_array).reverse()))
-            last = in_buffer.domain().coalesce()
+            last = coalesced(in_buffer.domain())
             result += self._copy("end", last, self.buffer, self.array, zeros)
         if self._is_observed(self.source):
             written = [
@@ -320,7 +321,7 @@ class _Doubling:
                 if access.array is self.source
             ]
             if written:
-                elements = reduce(isl.Set.union, written).coalesce()
+                elements = coalesced(reduce(isl.Set.union, written))
                 offsets = tuple(self.copy.offsets)
                 result += self._copy("end", elements, self.array, self.source, offsets)
         return result
@@ -354,7 +355,7 @@ class _Doubling:
                     for access in clone.accesses
                     if access.array is array and access.kind is kind
                 ]
-        return reduce(isl.Map.union, found).coalesce() if found else None
+        return coalesced(reduce(isl.Map.union, found)) if found else None
 
     def _copy(
         self,
