@@ -29,8 +29,8 @@ COLUMNS = ("program", "dump", "replaced", "clang, s", "loopwright cc, s", "times
 TITLE = "PolyBench/C 4.2.1 as published, built with `loopwright cc`"
 TEXT = (
     "The programs as they are published, built by their own build command with "
-    "`CC='loopwright cc'`, against clang: both with `-O3 -march=native`, and the sizes unknown at "
-    "compile time; what a program measures of itself on one thread, the shortest of several runs. "
+    "`CC='loopwright cc'`, against clang: both with `-O3 -march=native`, and loop bounds that are "
+    "parameters; what a program measures of itself on one thread, the shortest of several runs. "
     "Dumps are those of all results, compared number by number."
 )
 CLANGS = ("clang-22", "clang")
@@ -127,7 +127,8 @@ def _row(
             yield _replaced(said, program.name)
         except subprocess.CalledProcessError as error:
             lines = (error.stderr or f"exit code {error.returncode}").strip().splitlines()
-            yield from (lines[0], "", "", "", "")
+            first = next((line for line in lines if "error" in line), lines[0])
+            yield from (first, "", "", "", "")
             return
         if times is None:
             yield from ("", "", "")
@@ -150,7 +151,9 @@ def _replaced(said: str, source: str) -> str:
 def _difference(expected: str, found: str) -> str:
     """`equal`, or the first number that differs."""
     one, other = expected.split(), found.split()
-    if len(one) != len(other) or not one:
+    if not one:
+        return "no dump"
+    if len(one) != len(other):
         return f"{len(other)} words, not {len(one)}"
     for theirs, ours in zip(one, other, strict=True):
         if theirs != ours and not _close(theirs, ours):
