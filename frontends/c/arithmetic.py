@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ...dialects.errors import SourceError
-from ..text.affine import Affine, Index, extremum, map_text, quotient
+from ..text.affine import Affine, Index, Name, Quotient, extremum, map_text, quotient
 from ..text.emitter import Emitter
-from .c_types import BOOL, FLOAT, FloatType, IntegerType, NumberType
+from .c_types import BOOL, FLOAT, LONG, FloatType, IntegerType, NumberType
 from .domain import Domain
 from .tree import Piece
 from .values import LARGEST, Constant, Linear, Scalar, Value, index_of, literal, rounded
@@ -64,18 +64,43 @@ class Arithmetic:
             text = literal(value.value, value.type)
             return Scalar(self.emitter.constant(text, value.type.mlir), value.type)
         index, affine = value.index, value.index.affine
-        if affine is None:
-            name = self.emitter.operation(f"affine.{index.kind} {map_text(index.parts)}", node)
-        elif (
-            affine.constant == 0
-            and [factor for _, factor in affine.terms] == [1]
-            and (affine == Affine.of(affine.names()[0]))
-        ):
-            name = f"%{affine.names()[0].text}"
+        names = affine.names() if affine is not None else []
+        if affine is not None and len(names) == 1 and affine == Affine.of(names[0]):
+            name = f"%{names[0].text}"
+        elif value.type.width == 64 and not self.domain.is_long(index):
+            return Scalar(self._wrapping(index, value.type, node), value.type)
         else:
-            name = self.emitter.operation(f"affine.apply {map_text(index.parts)}", node)
+            word = "apply" if affine is not None else index.kind
+            name = self.emitter.operation(f"affine.{word} {map_text(index.parts)}", node)
         text = f"arith.index_cast {name} : index to {value.type.mlir}"
         return Scalar(self.emitter.operation(text, node), value.type)
+
+    def _wrapping(self, index: Index, kind: IntegerType, node: Piece) -> str:
+        """An integer that may overflow, which an affine map must not: in operations that wrap."""
+        results = [self._wrapping_sum(part, kind, node) for part in index.parts]
+        name = results[0]
+        for other in results[1:]:
+            text = f"arith.{index.kind}si {name}, {other} : {kind.mlir}"
+            name = self.emitter.operation(text, node)
+        return name
+
+    def _wrapping_sum(self, affine: Affine, kind: IntegerType, node: Piece) -> str:
+        def emit(name: str, one: str, other: str) -> str:
+            return self.emitter.operation(f"arith.{name} {one}, {other} : {kind.mlir}", node)
+
+        total = self.emitter.constant(str(LONG.wrap(affine.constant)), kind.mlir)
+        for term, factor in affine.terms:
+            name = f"%{term.text}" if isinstance(term, Name) else self._quotient(term, node)
+            text = f"arith.index_cast {name} : index to {kind.mlir}"
+            product = self.emitter.operation(text, node)
+            if abs(factor) != 1:
+                size = self.emitter.constant(str(LONG.wrap(abs(factor))), kind.mlir)
+                product = emit("muli", product, size)
+            total = emit("addi" if factor > 0 else "subi", total, product)
+        return total
+
+    def _quotient(self, term: Quotient, node: Piece) -> str:
+        return self.emitter.operation(f"affine.apply {map_text([Affine.of(term)])}", node)
 
     def convert(self, value: Value, kind: NumberType, node: Piece) -> Value:
         """A value converted to a type; raises SourceError for what C leaves open."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -29,26 +29,60 @@ class Entry:
     call: str
 
 
+@dataclass(frozen=True)
+class Kernel:
+    """The optimised loops as a function of C.
+
+    Those `in_assembly` take the extents of an array behind its address, and count allocations that
+    have failed in `failures`.
+    """
+
+    name: str
+    in_assembly: bool = False
+    failures: str | None = None
+
+
 def entry(
-    translation: Translation, scop: Scop, kernel: str, name: str, fixed: Mapping[str, int]
+    translation: Translation, scop: Scop, kernel: Kernel, name: str, fixed: Mapping[str, int]
 ) -> Entry:
     """The function `name`, which calls `kernel`; `fixed` are the sizes that this is made for.
 
     It returns 0 where the region as written has to run. Raises SourceError for what it cannot
     check.
     """
-    maker = _Maker(translation, scop, fixed)
+    maker = _Maker(translation, scop, fixed, kernel.in_assembly)
     declared = [_declaration(kind, parameter) for kind, parameter in maker.declared]
     head = f"static int {name}({', '.join(declared) or 'void'})"
     kinds = ", ".join(kind for kind, _ in maker.declared)
     checks = "".join(f"    {line}\n" for line in maker.checks())
-    body = f"{head} {{\n{checks}    {kernel}({', '.join(maker.passed)});\n    return 1;\n}}\n"
+    call = f"    {kernel.name}({', '.join(maker.passed)});\n"
+    if kernel.failures is not None:
+        call += f"    if ({kernel.failures})\n        abort();\n"
+    body = f"{head} {{\n{checks}{call}    return 1;\n}}\n"
+    if kernel.in_assembly:
+        body = _declared(kernel, maker.kinds) + body
     prototype = f"static int {name}({kinds or 'void'});"
     return Entry(prototype, body, f"{name}({', '.join(maker.given)})")
 
 
+def _declared(kernel: Kernel, kinds: Sequence[str]) -> str:
+    """The declarations of what is in assembly."""
+    hidden = '__attribute__((visibility("hidden")))'
+    text = f"extern void {kernel.name}({', '.join(kinds) or 'void'}) {hidden};\n"
+    if kernel.failures is not None:
+        text += f"extern volatile int64_t {kernel.failures} {hidden};\n"
+    return f"{text}\n"
+
+
 class _Maker:
-    def __init__(self, translation: Translation, scop: Scop, fixed: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        translation: Translation,
+        scop: Scop,
+        fixed: Mapping[str, int],
+        in_assembly: bool,
+    ) -> None:
+        self.in_assembly = in_assembly
         self.scop = scop
         self.fixed = fixed
         self.region = translation.region
@@ -65,6 +99,7 @@ class _Maker:
         self.bytes: dict[int, str] = {}
         self.shared: dict[str, str] = {}
         self.texts: dict[int, list[str]] = {}
+        self.kinds_of: dict[int, list[str]] = {}
         self.sizes = {
             (size.argument, size.dimension): f"s{position}"
             for position, size in enumerate(scop.sizes)
@@ -75,9 +110,9 @@ class _Maker:
         for argument, parameter in enumerate(translation.parameters):
             if parameter.elements is not None:
                 self._array(argument, parameter, parameter.elements)
-        self.passed = [
-            text for argument in range(len(translation.parameters)) for text in self.texts[argument]
-        ]
+        arguments = range(len(translation.parameters))
+        self.passed = [text for argument in arguments for text in self.texts[argument]]
+        self.kinds = [kind for argument in arguments for kind in self.kinds_of[argument]]
 
     def _number(self, argument: int, parameter: Parameter) -> None:
         symbol = parameter.symbol
@@ -89,6 +124,7 @@ class _Maker:
             self.declared.append((str(symbol.type), f"a{argument}"))
             self.given.append(symbol.spelling)
         self.texts[argument] = [f"a{argument}"]
+        self.kinds_of[argument] = [self.declared[-1][0]]
         self._share(argument, symbol, f"sizeof({symbol.type})")
 
     def _share(self, argument: int, symbol: Symbol, size: str) -> None:
@@ -137,7 +173,8 @@ class _Maker:
         kind = _element_text(elements)
         rows = "".join(f"[{each}]" for each in extents[1:])
         cast = f"({kind} (*){rows})a{argument}" if rows else f"({kind} *)a{argument}"
-        self.texts[argument] = [*dynamic, cast]
+        self.texts[argument] = [f"a{argument}", *dynamic] if self.in_assembly else [*dynamic, cast]
+        self.kinds_of[argument] = ["void *", *("int64_t" for _ in dynamic)]
         size = " * ".join(f"(uintptr_t){each}" for each in extents)
         self.bytes[argument] = f"{size} * sizeof({kind})" if size else f"sizeof({kind})"
 

@@ -10,7 +10,7 @@ import islpy as isl
 from ...passes.polyhedral.isl_context import ISL_LOCK, coalesced
 from ..text.affine import Affine, Index, Name
 from ..text.isl_text import text_of
-from .c_types import IntegerType
+from .c_types import LONG, IntegerType
 
 
 class Domain:
@@ -50,11 +50,11 @@ class Domain:
             self._proved[key] = self._is_proved(expression)
         return self._proved[key] or (assume and self._assume(expression))
 
-    def _is_proved(self, expression: Affine) -> bool:
+    def _is_proved(self, expression: Affine, more: Sequence[Affine] = ()) -> bool:
         names = self._names(expression)
         spelled = {name: f"x{position}" for position, name in enumerate(names)}
         with ISL_LOCK:
-            here = self._set(names, spelled, [])
+            here = self._set(names, spelled, more)
             bad = [expression.times(-1).plus(_ONE, -1)]
             return here.intersect(_set(names, spelled, bad)).is_empty()
 
@@ -80,6 +80,16 @@ class Domain:
             if not all(self.holds(each, assume=assume) for each in _limits(part, kind)):
                 return False
         return True
+
+    def is_long(self, index: Index) -> bool:
+        """Whether an integer has 64 bits, as all that it is computed from."""
+        return all(
+            self._is_proved(
+                each, [end for name in part.names() for end in _ends(Affine.of(name), LONG)]
+            )
+            for part in index.parts
+            for each in _ends(part, LONG)
+        )
 
     def _names(self, expression: Affine) -> list[Name]:
         names = dict.fromkeys(expression.names())
@@ -111,6 +121,10 @@ def _follows(expression: Affine, known: Affine) -> bool:
 def _limits(value: Affine, kind: IntegerType) -> list[Affine]:
     if kind.width >= 64:
         return [] if kind.signed else [value]
+    return _ends(value, kind)
+
+
+def _ends(value: Affine, kind: IntegerType) -> list[Affine]:
     low = value.plus(Affine(constant=kind.lowest), -1)
     return [low, Affine(constant=kind.highest).plus(value, -1)]
 

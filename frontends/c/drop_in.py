@@ -16,8 +16,9 @@ from ...passes.schedules.errors import TransformationError
 from ...runtime.calling.api_checks import check_flags, check_path, check_target, check_threads
 from ...support.output_files import write_output
 from .c_file import program_of, read_regions, read_source
-from .call_check import Entry, entry
+from .call_check import Entry, Kernel, entry
 from .clang_library import CSource, macro_names
+from .machine_code import machine_code
 from .optimised import PREFIX, Options, c_text, optimised_loops
 from .regions import Region
 from .translate import Translation
@@ -36,7 +37,8 @@ class DropIn:
 class _Replacement:
     region: Region
     entry: Entry
-    loops: func.FuncOp
+    loops: func.FuncOp | None
+    assembly: str = ""
 
 
 def drop_in(
@@ -49,6 +51,7 @@ def drop_in(
     fast_math: bool = False,
     target: Target | None = None,
     cflags: Sequence[str] = (),
+    machine_code: bool = False,
 ) -> DropIn:
     """Writes a copy of a C file in which calls of optimised code stand for the affine regions.
 
@@ -56,14 +59,17 @@ def drop_in(
     fails. `schedule` is a text; without it, each region gets the default schedule for large arrays.
     The code is for `sizes` only, and for all that are not given. With other `threads` than 1, loops
     may have OpenMP pragmas. Schedules are for `target`, by default this machine. `cflags` are what
-    a C compiler needs for the file. Raises SourceError, OSError.
+    a C compiler needs for the file. With `machine_code`, the loops are machine code for the target,
+    in assembly statements; products and sums are fused unless `cflags` are for ISO C (`-std=c99`)
+    or have `-ffp-contract=off`. Raises SourceError, OSError.
     """
     for name, each in (("path", path), ("output", output)):
         check_path("drop_in", name, each)
-    check_flags("drop_in", fast_math=fast_math)
+    check_flags("drop_in", fast_math=fast_math, machine_code=machine_code)
     check_threads("drop_in", threads)
     check_target("drop_in", target)
-    options = Options(schedule, sizes, threads, fast_math, target)
+    fuses = not any(flag.startswith(("-std=c", "-ansi", "-ffp-contract=off")) for flag in cflags)
+    options = Options(schedule, sizes, threads, fast_math, target, machine_code, fuses)
     made = drop_in_text(path, str(output), cflags, options)
     write_output(output, made.text)
     return made
@@ -95,7 +101,13 @@ def _replacement(translation: Translation, source: CSource, options: Options) ->
     function = program_of([translation], source)[region.name]
     kernel, name = f"{PREFIX}{region.name}_loops", f"{PREFIX}{region.name}"
     fixed = dict(options.sizes or {})
-    made = entry(translation, function.scop, kernel, name, fixed)
+    code = machine_code(function, options, kernel) if options.machine_code else None
+    if code is not None:
+        called = Kernel(kernel, True, code.failures)
+        return _Replacement(
+            region, entry(translation, function.scop, called, name, fixed), None, code.text
+        )
+    made = entry(translation, function.scop, Kernel(kernel), name, fixed)
     return _Replacement(region, made, optimised_loops(function, options, kernel))
 
 
@@ -186,11 +198,13 @@ def _spliced(
         position = end
     pieces.append(data[position:].decode().rstrip("\n") + "\n")
     text = _line_directive(1, source.file) + "".join(pieces)
-    code = c_text([each.loops for each in replacements], [each.entry.body for each in replacements])
+    loops = [each.loops for each in replacements if each.loops is not None]
+    code = c_text(loops, [each.entry.body for each in replacements])
     used = set(re.findall(r"\b[A-Za-z_]\w*\b", code))
     undefined = "".join(f"#undef {macro}\n" for macro in sorted(macros & used - _KEPT))
     line = text.count("\n") + 2
-    return f"{text}{_line_directive(line, name)}{undefined}{_QUIET}{code}"
+    assembly = "".join(f"\n{each.assembly}" for each in replacements if each.assembly)
+    return f"{text}{_line_directive(line, name)}{undefined}{_QUIET}{code}{assembly}"
 
 
 _KEPT = frozenset(
@@ -205,6 +219,7 @@ _KEPT = frozenset(
 _QUIET = """\
 #ifdef __GNUC__
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#pragma GCC diagnostic ignored "-Woverlength-strings"
 #endif
 """
 

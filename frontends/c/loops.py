@@ -150,7 +150,7 @@ class Loops:
             )
 
     def simple(self, loop: For, symbol: Symbol) -> tuple[int, str, Expression]:
-        """The step, `<` or `<=`, and the bound of a loop that counts up; raises SourceError."""
+        """The step, the operator behind the variable, and the bound; raises SourceError."""
         step = self._step(loop.step, symbol)
         node = _bare(loop.test)
         operator, left, right = self._compared(node, symbol)
@@ -166,9 +166,11 @@ class Loops:
                 left.place,
                 f"compare in the type of '{symbol.name}'",
             )
-        if operator not in ("<", "<="):
+        if operator not in (("<", "<=") if step > 0 else (">", ">=")):
             raise SourceError(
-                "a loop with bounds that depend on data counts up to its bound", node.place
+                "a loop with bounds that depend on data counts towards its bound",
+                node.place,
+                f"write '{symbol.name} {'<' if step > 0 else '>'} ...'",
             )
         return step, operator, right
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dialects.errors import SourceError
+from ..text.data_loops import Head, head
 from .c_types import IntegerType
 from .expressions import Expressions, root
 from .loops import Loops
@@ -22,6 +23,9 @@ from .tree import (
     expressions_of,
     walk,
 )
+
+_REACHED = {"<=": "arith.addi", ">=": "arith.subi"}
+"""What gives the end behind a bound that the loop reaches."""
 
 
 class Opaque:
@@ -41,22 +45,17 @@ class Opaque:
             for each in self.loops.ends(node.test, symbol)
         )
 
-    def head(self, node: For, symbol: Symbol, name: str) -> str:
+    def head(self, node: For, symbol: Symbol, name: str) -> Head:
         """The first line of the loop in the text; raises SourceError."""
         first = self.loops.first(node)
         step, operator, bound = self.loops.simple(node, symbol)
-        if step < 0:
-            raise SourceError(
-                "a loop with bounds that depend on data counts up", node.place, "mirror it"
-            )
         self._check_kept(node, bound)
         gathers, emitter = self.expressions.gathers, self.expressions.emitter
-        lower, upper = gathers.index(first), gathers.index(bound)
-        one = emitter.constant("1", "index")
-        if operator == "<=":
-            upper = emitter.operation(f"arith.addi {upper}, {one} : index", node)
-        by = emitter.constant(str(step), "index")
-        return f"scf.for %{name} = {lower} to {upper} step {by}"
+        start, end = gathers.index(first), gathers.index(bound)
+        if operator in _REACHED:
+            one = emitter.constant("1", "index")
+            end = emitter.operation(f"{_REACHED[operator]} {end}, {one} : index", node)
+        return head(emitter, name, start, end, step, node)
 
     def _check_kept(self, node: For, bound: Expression) -> None:
         """C evaluates the bound before each iteration: none may change it."""

@@ -31,13 +31,53 @@ _HELPERS = {
 
 @dataclass(frozen=True)
 class Options:
-    """How regions are optimised: `schedule` is a text, or None for the default schedule."""
+    """How regions are optimised: `schedule` is a text, or None for the default schedule.
+
+    With `machine_code`, loops are our own machine code for the target, else C, whose compiler
+    decides on its own which products and sums are fused.
+    """
 
     schedule: str | None = None
     sizes: Mapping[str, int] | None = None
     threads: int | None = 1
     fast_math: bool = False
     target: Target | None = None
+    machine_code: bool = False
+    fuses_products: bool = True
+
+
+def given_sizes(function: Function, options: Options) -> dict[str, int]:
+    """The sizes of a region that the code is for."""
+    given = options.sizes or {}
+    return {size.name: given[size.name] for size in function.scop.sizes if size.name in given}
+
+
+def schedule_of(function: Function, options: Options, how: str) -> Schedule | None:
+    """The schedule of a region; one that is not given is chosen as `how` says (None: as written).
+
+    Raises SourceError and others.
+    """
+    scop = function.scop
+    if scop.opaque_statements:
+        raise SourceError("parts of the region are not affine")
+    if options.schedule is None:
+        with ISL_LOCK:
+            typical = typical_sizes(scop, given_sizes(function, options))
+        if typical is None:
+            return None
+        return function.choose_schedule(
+            how,
+            typical,
+            threads=options.threads,
+            fast_math=options.fast_math,
+            target=options.target,
+        )
+    schedule = function.schedule(
+        options.schedule, fast_math=options.fast_math, target=options.target
+    )
+    if schedule.run_time_sizes:
+        raise SourceError(f"give the tile sizes {', '.join(schedule.run_time_sizes)} as numbers")
+    return schedule
 
 
 def optimised_loops(function: Function, options: Options, name: str) -> func.FuncOp:
@@ -45,35 +85,11 @@ def optimised_loops(function: Function, options: Options, name: str) -> func.Fun
 
     Raises SourceError and others.
     """
-    scop = function.scop
-    if scop.opaque_statements:
-        raise SourceError("parts of the region are not affine")
-    given = {s.name: n for s in scop.sizes for k, n in (options.sizes or {}).items() if k == s.name}
-    schedule: Schedule | None
-    if options.schedule is None:
-        with ISL_LOCK:
-            typical = typical_sizes(scop, given)
-        schedule = None
-        if typical is not None:
-            # The model has learned from our own vector code, which a C compiler does not get.
-            schedule = function.choose_schedule(
-                RULES,
-                typical,
-                threads=options.threads,
-                fast_math=options.fast_math,
-                target=options.target,
-            )
-    else:
-        schedule = function.schedule(
-            options.schedule, fast_math=options.fast_math, target=options.target
-        )
-        if schedule.run_time_sizes:
-            raise SourceError(
-                f"give the tile sizes {', '.join(schedule.run_time_sizes)} as numbers"
-            )
+    # The model has learned from our own vector code, which a C compiler does not get.
+    schedule = schedule_of(function, options, RULES)
     with ISL_LOCK:
         if schedule is not None:
-            loops = generate(schedule, given, vectors=False)
+            loops = generate(schedule, given_sizes(function, options), vectors=False)
         else:
             loops = specialise(function.function, {}, {})
     loops.properties["sym_name"] = StringAttr(name)
@@ -85,10 +101,12 @@ def c_text(loops: Sequence[func.FuncOp], entries: Sequence[str]) -> str:
     """Loops and the functions that call them, as static functions with names of their own."""
     text = emit_c(ModuleOp([each.clone() for each in loops]))
     lines = text.split("\n")
-    includes = [line for line in lines if line.startswith("#include")]
+    includes = {line for line in lines if line.startswith("#include")}
     code = "\n".join(line for line in lines if not line.startswith("#include")).strip("\n")
     code = re.sub(rf"^void {PREFIX}", f"static void {PREFIX}", code, flags=re.MULTILINE)
-    code = "\n\n".join([code, *entries])
+    code = "\n\n".join([code, *entries]).lstrip("\n")
+    if "abort();" in code:
+        includes.add("#include <stdlib.h>")
     helpers = re.findall(r"^static inline [\w ]+?\*?(\w+)\(", code, flags=re.MULTILINE)
     missing = [
         f"static inline int64_t {name}(int64_t n, int64_t d) {{\n    return {body};\n}}\n"

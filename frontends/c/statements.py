@@ -136,15 +136,15 @@ class Statements:
         head = self.opaque.head(node, symbol, name)
         self.expressions.left_loops.discard(symbol)
         with self.emitter.block() as block:
-            number = self.emitter.operation(
-                f"arith.index_cast %{name} : index to {kind.mlir}", node
-            )
+            index = self.emitter.operation(head.index, node) if head.index else f"%{name}"
+            text = f"arith.index_cast {index} : index to {kind.mlir}"
+            number = self.emitter.operation(text, node)
             self.expressions.names[symbol] = Scalar(number, kind)
             self.block(node.body)
         del self.expressions.names[symbol]
         self.expressions.left_loops.add(symbol)
         self.names.release(name)
-        self.emitter.nest(head, block, node)
+        self.emitter.nest(head.line, block, node)
 
     def _while(self, node: While) -> None:
         condition = self.expressions.conditions.condition(node.test)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable
 
 from ..text.conditions import Condition, Fixed, is_affine
+from ..text.data_loops import head
 from ..text.emitter import Emitter
 from .element_types import i64
 from .expressions import Expressions
@@ -41,24 +42,24 @@ class Opaque:
         if len(arguments) == 3:
             written = self.expressions.affine(arguments[2], "a step")
             step = written.constant
-            if written.terms or step <= 0:
+            if written.terms or step == 0:
                 raise self.source.error(
                     arguments[2],
-                    "a loop over data counts up by a constant",
+                    "a loop over data counts by a constant other than 0",
                 )
         bounds = [self.expressions.gathers.index(each, "a bound") for each in arguments[:2]]
         if len(bounds) == 1:
             bounds.insert(0, self.emitter.constant("0", "index"))
         names = self.expressions.names
+        first = head(self.emitter, name, bounds[0], bounds[1], step, node)
         with self.emitter.block() as block:
-            number = self.emitter.operation(f"arith.index_cast %{name} : index to i64", node)
+            index = self.emitter.operation(first.index, node) if first.index else f"%{name}"
+            number = self.emitter.operation(f"arith.index_cast {index} : index to i64", node)
             names[name] = Scalar(number, i64, weak=True)
             body()
         del names[name]
         self.expressions.left_loops.add(name)
-        by = self.emitter.constant(str(step), "index")
-        head = f"scf.for %{name} = {bounds[0]} to {bounds[1]} step {by}"
-        self.emitter.nest(head, block, node)
+        self.emitter.nest(first.line, block, node)
 
     def repeat(self, node: ast.While, body: Body) -> None:
         """A `while` loop; raises SourceError."""

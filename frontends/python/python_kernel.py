@@ -29,6 +29,7 @@ from ...runtime.calling.errors import (
 from ...runtime.kernel import Kernel
 from ...runtime.program import AUTO, DEFAULT, Function, Program
 from ...support.fork_safety import after_fork_in_child
+from ...support.garbage_collection import garbage_collected_seldom
 from ...support.immutable import Immutable
 from ...support.markup import MOST_COLUMNS, MOST_ROWS, block, element, join, notebook
 from ...support.output_files import write_output
@@ -354,7 +355,7 @@ class PythonKernel(Immutable):
             return self._layouts[key]
 
     def _compiled(self) -> Kernel:
-        with self._lock:
+        with self._lock, garbage_collected_seldom():
             if self._kernel is None:
                 self._kernel = self.compile()
             return self._kernel

@@ -30,6 +30,7 @@ from ...passes.polyhedral.raising.raise_function import raise_function
 from ...passes.polyhedral.scop import Scop
 from ...passes.schedules.schedule import Schedule, dependences_of
 from ...passes.syntax.formats import apply_text
+from ...support.garbage_collection import garbage_collected_seldom
 from ...support.stage_times import stage
 from ...support.summaries import summary
 from ..calling.signature import Sizes
@@ -141,7 +142,7 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
     does not give as many.
     """
     check_external_functions(source.module)
-    with ISL_LOCK:
+    with garbage_collected_seldom(), ISL_LOCK:
         names = sizes.of(source.scop)
         with stage("bounds"):
             check_bounds(source.scop, names)

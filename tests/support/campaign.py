@@ -18,7 +18,7 @@ FINDINGS = (WRONG, ERROR, ENDED, HANG)
 PAUSE = 30
 
 # Seeds of a child process, which takes a second or two to start.
-BATCH = 60
+BATCH = 250
 
 
 @dataclass

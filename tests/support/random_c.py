@@ -38,10 +38,12 @@ class Generator:
     """Writes one function."""
 
     random: random.Random
+    branches: bool = True
     scalars: dict[str, str] = field(default_factory=dict)
     arrays: dict[str, tuple[str, int]] = field(default_factory=dict)
     sizes: dict[str, str] = field(default_factory=dict)
     loops: list[tuple[str, str, int]] = field(default_factory=list)
+    data_loops: set[str] = field(default_factory=set[str])
     locals: dict[str, str] = field(default_factory=dict)
     count: int = 0
 
@@ -88,7 +90,7 @@ class Generator:
 
     def statement(self, depth: int) -> str:
         pad = "  " * depth
-        kinds = ["assign", "assign", "assign", "declare", "if"]
+        kinds = ["assign", "assign", "assign", "declare", "if" if self.branches else "assign"]
         kinds += ["loop", "loop", "loop"] if len(self.loops) < 3 and depth < 4 else []
         kind = self.random.choice(kinds) if depth > 1 else "loop"
         if kind == "loop":
@@ -119,7 +121,8 @@ class Generator:
         kind = self.random.choice(("int", "long", "unsigned", "unsigned long"))
         signed = not kind.startswith("unsigned")
         size = self.random.choice(list(self.sizes))
-        low = self.random.choice(("0", "1", *(each for each, _, _ in self.loops)))
+        outer = [each for each, _, _ in self.loops if each not in self.data_loops]
+        low = self.random.choice(("0", "1", *outer))
         head = self.random.choice(
             [
                 f"{name} = {low}; {name} < {size}; {name}++",
@@ -132,13 +135,28 @@ class Generator:
                 *([f"{name} = {size} - 1; {name} >= 0; {name} -= 2"] if signed else []),
             ]
         )
-        if f"{name} >= 0" in head and self.sizes[size].startswith("unsigned"):
+        integers = [each for each, (kind_of, _) in self.arrays.items() if kind_of in INTEGERS]
+        if self.branches and integers and self.random.random() < 0.15:
+            self.data_loops.add(name)
+            head = self.data_head(name, self.random.choice(integers), signed)
+        elif f"{name} >= 0" in head and self.sizes[size].startswith("unsigned"):
             head = head.replace(f"{size} - 1", f"(int){size} - 1")
         self.loops.append((name, kind, 5))
         body = self.block(depth)
         self.loops.pop()
         pad = "  " * depth
         return f"{pad}for ({kind} {head}) {{\n{body}{pad}}}\n"
+
+    def data_head(self, name: str, array: str, signed: bool) -> str:
+        """A loop that starts at an element, which depends on data."""
+        first = f"{self.element(array)} & 3"
+        step = self.random.randint(1, 2)
+        heads = [
+            f"{name} = {first}; {name} < 5; {name} += {step}",
+            f"{name} = {first}; {name} > 0; {name}--",
+        ]
+        heads += [f"{name} = {first}; {name} >= 0; {name} -= {step}"] if signed else []
+        return self.random.choice(heads)
 
     def assignment(self) -> str:
         array = self.random.choice(list(self.arrays))
@@ -310,6 +328,6 @@ class Generator:
         return text
 
 
-def random_function(seed: int) -> RandomFunction:
-    """The function of a seed."""
-    return Generator(random.Random(seed)).function()
+def random_function(seed: int, *, branches: bool = True) -> RandomFunction:
+    """The function of a seed, with statements under conditions or without."""
+    return Generator(random.Random(seed), branches).function()

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 from ..dialects.errors import SourceError
+from ..passes.machine.target import Target
 from ..support.json_records import Document, Record
 from . import UsageError
 from .json_output import emit, is_alone
@@ -36,8 +37,16 @@ VERBATIM = True
 COMPILERS = ("gcc", "clang", "cc")
 
 _WITH_VALUE = ("-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter", "-imacros")
-_OTHER_FLAGS = ("-std=", "-ansi", "-funsigned-char", "-fsigned-char", "-pthread", "-m32")
+_OTHER_FLAGS = (
+    *("-std=", "-ansi", "-ffp-contract=", "-funsigned-char", "-fsigned-char", "-pthread", "-m32"),
+)
 _WITH_OTHER_VALUE = ("-o", "-x", "-MF", "-MT", "-MQ", "-L", "-l", "-Xlinker", "-T", "-u", "-z")
+_OF_CODE = (
+    *("-mno-", "-m32", "-mx32", "-masm=", "-mcmodel=", "-mavx", "-msse", "-mprefer-vector-width"),
+    *("-flto", "-fsanitize", "-pg", "-Xassembler", "-Wa,"),
+)
+"""Options that ask for other code than ours is."""
+
 _NO_CODE = ("-E", "-M", "-MM", "-fsyntax-only", "--version", "-v", "-dumpversion", "-dumpmachine")
 
 
@@ -156,6 +165,18 @@ def flags_of(given: Sequence[str]) -> list[str]:
     return found
 
 
+def target_of(given: Sequence[str]) -> Target | None:
+    """The processor that the arguments name; None where other options say more about the code."""
+    named = [each.removeprefix("-march=") for each in given if each.startswith("-march=")]
+    if not named or sys.platform != "linux" or any(each.startswith(_OF_CODE) for each in given):
+        return None
+    try:
+        target = Target.named({"native": Target.HOST}.get(named[-1], named[-1]))
+    except ValueError:
+        return None
+    return target if target.runs_here else None
+
+
 def _optimised(source: str, given: Sequence[str], folder: Path) -> tuple[Path | None, CompiledFile]:
     """The drop-in source of a file (None where it stays as it is), and what it replaces."""
     from .. import drop_in  # takes an extra
@@ -166,7 +187,16 @@ def _optimised(source: str, given: Sequence[str], folder: Path) -> tuple[Path | 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             threads = None if "-fopenmp" in given else 1
-            made = drop_in(source, output, threads=threads, cflags=flags_of(given))
+            target = target_of(given)
+            made = drop_in(
+                source,
+                output,
+                threads=threads,
+                fast_math=not {"-ffast-math", "-Ofast"}.isdisjoint(given),
+                target=target,
+                cflags=flags_of(given),
+                machine_code=target is not None,
+            )
     except (SourceError, OSError) as error:
         # The compiler says it where it is a mistake.
         reason = str(error).splitlines()[0]

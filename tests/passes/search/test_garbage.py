@@ -1,4 +1,4 @@
-"""What a search changes of Python's garbage collection is undone."""
+"""What searches and compilations change of Python's garbage collection is undone."""
 
 from __future__ import annotations
 
@@ -24,3 +24,14 @@ def test_what_was_frozen_before_stays_frozen() -> None:
         assert gc.get_freeze_count() > 0
     finally:
         gc.unfreeze()
+
+
+def test_phases_of_threads_overlap() -> None:
+    before = gc.get_threshold()
+    first, second = garbage_collected_seldom(), garbage_collected_seldom()
+    with first:
+        second.__enter__()
+    assert gc.get_threshold() > before
+    second.__exit__(None, None, None)
+    assert gc.get_threshold() == before
+    assert gc.get_freeze_count() == 0
