@@ -15,7 +15,7 @@ def footprint(
     cache_line: int,
 ) -> dict[str, float]:
     """Bytes per array, in whole cache lines, that accesses touch while iterators take `spans`."""
-    groups: dict[tuple[str, tuple[tuple[int, ...], ...]], float] = {}
+    groups: dict[tuple[str, tuple[tuple[int, ...], ...], tuple[int, ...]], float] = {}
     whole: dict[str, float] = {}
     for access, spans in accesses:
         rows = access.coefficients
@@ -32,12 +32,23 @@ def footprint(
         whole[name] = max(cache_line, prod(extents) * size)
         outer, last = _contiguous(lengths, extents, size, cache_line)
         lines = ceil(last / cache_line) * cache_line
-        key = (name, rows)
+        key = (name, rows, _planes(access, extents, cache_line // size))
         groups[key] = max(groups.get(key, 0.0), prod(outer) * lines)
     result: dict[str, float] = {}
-    for (name, _), amount in groups.items():
+    for (name, _, _), amount in groups.items():
         result[name] = min(whole[name], result.get(name, 0.0) + amount)
     return result
+
+
+def _planes(access: Access, extents: Sequence[int], line: int) -> tuple[int, ...]:
+    """The constant subscripts that choose a part of an array a cache line or more from the next."""
+    return tuple(
+        constant
+        for depth, (row, constant) in enumerate(
+            zip(access.coefficients, access.constants, strict=True), 1
+        )
+        if not any(row) and prod(extents[depth:]) >= line
+    )
 
 
 def _contiguous(
