@@ -216,7 +216,7 @@ class _NestWriter:
         return [
             self._allocation(placement)
             for placement in self.generated.placements
-            if placement.home is loop and (loop is None or not called.isdisjoint(placement.users))
+            if placement.last is loop and (loop is None or not called.isdisjoint(placement.users))
         ]
 
     def _allocation(self, placement: Placement) -> str:

@@ -20,7 +20,6 @@ from ..support.stage_times import stage
 from .loops.emit_loops import LoopEmitter
 from .loops.emit_statements import StatementEmitter
 from .loops.ir_builder import IRBuilder
-from .loops.lane_layout import with_lanes_innermost
 from .loops.local_bounds import check_local_subscripts
 from .loops.narrow_arithmetic import narrow_arithmetic
 from .loops.storage import Storage, place_local_arrays, possible_homes
@@ -103,11 +102,12 @@ def _generate(
     marked = [loop for loop in loops(schedule.tree) if loop.vector is not None]
 
     def no_homes(names: Container[str]) -> list[Loop]:
-        scattered = scattered_loops(restrict(nest, names), schedule.tree)
-        return [*scattered, *(marked if vectors else ())]
+        return scattered_loops(restrict(nest, names), schedule.tree)
 
-    placements = place_local_arrays(scop, schedule.tree, no_homes, context, parameters)
-    placements = with_lanes_innermost(placements, nest, scop, parameters)
+    lanes = marked if vectors else []
+    placements = place_local_arrays(
+        scop, schedule.tree, no_homes, lanes, context, parameters, sizes
+    )
     storage = Storage(
         placements,
         {a.name: entry.args[a.argument] for a in scop.arrays if a.argument is not None},

@@ -33,8 +33,9 @@ back: nothing is stored but programs. Steps and schedules are in the
 ## Serving
 
 * **One folder.** Files are named relative to `--root`, links resolved; what lies outside is neither
-  read nor written. The caches, the tuning database and adapted models are outside, and not used. C
-  files are not served, as they include others.
+  read nor written. No file is replaced but what the session wrote itself. The caches, the tuning
+  database and adapted models are outside, and not used. C files are not served, as they include
+  others.
 * **Limits.** Calls are answered one at a time, so that nothing disturbs what is timed; 16 may wait.
   A call that an MCP client cancels is ended, and its process with it. A call that takes more than
   `--seconds` is ended; running a program as written may take a quarter of that, tuning half. Each

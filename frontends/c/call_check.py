@@ -10,7 +10,7 @@ import islpy as isl
 from ...dialects.errors import SourceError
 from ...passes.polyhedral.bounds import sizes_outside
 from ...passes.polyhedral.gathers import gathered_arguments
-from ...passes.polyhedral.isl_context import ISL_LOCK
+from ...passes.polyhedral.isl_context import ISL_LOCK, coalesced
 from ...passes.polyhedral.scop import AccessKind, Array, Scop
 from .c_types import ArrayType, Elements, PointerType
 from .translate import Parameter, Translation
@@ -176,7 +176,7 @@ class _Maker:
                 last = self._renamed(elements).dim_max(0)
                 nothing = isl.Set.universe(last.domain().get_space())
                 none = isl.PwAff.val_on_domain(nothing, isl.Val(-1))
-                last = last.union_max(none).coalesce()
+                last = coalesced(last.union_max(none))
                 build = isl.AstBuild.from_context(isl.Set.universe(last.domain().get_space()))
                 return f"({build.expr_from_pw_aff(last).to_C_str()}) + 1"
             except isl.Error:

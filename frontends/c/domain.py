@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import islpy as isl
 
-from ...passes.polyhedral.isl_context import ISL_LOCK
+from ...passes.polyhedral.isl_context import ISL_LOCK, coalesced
 from ..text.affine import Affine, Index, Name
 from ..text.isl_text import text_of
 from .c_types import IntegerType
@@ -65,7 +65,7 @@ class Domain:
         with ISL_LOCK:
             here = self._set(names, spelled, [])
             bad = here.intersect(_set(names, spelled, [expression.times(-1).plus(_ONE, -1)]))
-            good = here.params().subtract(bad.params()).gist(here.params()).coalesce()
+            good = coalesced(here.params().subtract(bad.params()).gist(here.params()))
             positive = [Affine.of(name).plus(_ONE, -1) for name in names if name.symbol]
             if good.intersect(_set(names, spelled, positive).params()).is_empty():
                 return False  # no size is positive then, as for `-n` of an unsigned size

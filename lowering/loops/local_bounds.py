@@ -98,7 +98,7 @@ class _Proof:
                 for offset in placement.offsets
             ]
             for key, placement in self.placements.items()
-            if placement.home is loop
+            if placement.last is loop
             and all(outer.name in position.values for outer in placement.outer)
         }
         return replace(position, origins={**position.origins, **origins}) if origins else position

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
 
@@ -22,6 +22,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, FixedBitwidthType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ...passes.estimate.lane_layout import lane_dimension
+from ...passes.estimate.program_statistics import StatementStatistics, memory_order
 from ...passes.polyhedral.isl_context import TooComplexError, bounded
 from ...passes.polyhedral.memrefs import memref_shape
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Tree, path, sum_of_affs, walk
@@ -58,6 +60,9 @@ class Placement:
     placement of their own, with which no cell is shared. The last `whole` subscripts
     are those of an array that is passed on: none is left out. Elements are neighbours along the
     subscript `innermost`, by default the last one.
+
+    What is used in the `lockstep` innermost loops of `outer` alone, inside of a vector loop, is
+    allocated around that: one array for all of their iterations, with room for the lanes.
     """
 
     array: Array
@@ -67,10 +72,17 @@ class Placement:
     sizes: tuple[Index, ...]
     whole: int = 0
     innermost: int | None = None
+    lockstep: int = 0
 
     @property
     def home(self) -> Loop | None:
         """The loop in whose body the array is allocated; None: in the function's."""
+        around = self.outer[: len(self.outer) - self.lockstep]
+        return around[-1] if around else None
+
+    @property
+    def last(self) -> Loop | None:
+        """The innermost loop of which each iteration has cells of its own."""
         return self.outer[-1] if self.outer else None
 
     @property
@@ -79,9 +91,9 @@ class Placement:
 
         In the order of the dimensions in memory.
         """
-        first = len(self.sizes) - self.whole
-        kept = [k for k, size in enumerate(self.sizes) if k >= first or size != Index(1)]
-        return tuple(sorted(kept, key=lambda k: k == self.innermost))
+        rank = len(self.sizes)
+        is_kept = [k >= rank - self.whole or size != Index(1) for k, size in enumerate(self.sizes)]
+        return tuple(k for k in memory_order(rank, self.innermost) if is_kept[k])
 
     @property
     def spread(self) -> int:
@@ -122,7 +134,8 @@ class Storage:
         placement = self.placements.get((array.name, user))
         if placement is None:
             return program
-        offsets = self.offsets[array.name, user]
+        # Those of what lies inside of a vector loop are known there: they are alike in all lanes.
+        offsets = self.offsets.get((array.name, user)) or [Index()] * len(program)
         last = len(placement.sizes) - placement.whole - 1
         return [
             (program[k] - offsets[k]) * (placement.spread if k == last else 1)
@@ -130,8 +143,8 @@ class Storage:
         ]
 
     def is_allocated_in(self, loop: Loop) -> bool:
-        """Whether an array is allocated in the body of this loop."""
-        return any(p.home is loop for p in self.all_placements)
+        """Whether an array is allocated in the body of this loop, or has its place from it."""
+        return any(loop is p.home or loop is p.last for p in self.all_placements)
 
     @contextmanager
     def inside(self, values: Iterable[tuple[Loop, Index]]) -> Generator[None]:
@@ -150,15 +163,21 @@ class Storage:
         Only those that are used in `body`: other iterations of the loop may be apart from it, and
         outside of loops whose values the place of an array follows from.
         """
-        homes = [p for p in self.all_placements if p.home is loop]
-        if homes and loop is not None:
+        inside = [p for p in self.all_placements if p.home is loop or p.last is loop]
+        if inside and loop is not None:
             called = {part.statement for part in walk_nest(body) if isinstance(part, Call)}
-            homes = [p for p in homes if not called.isdisjoint(p.users)]
+            inside = [p for p in inside if not called.isdisjoint(p.users)]
         on_heap: list[SSAValue] = []
-        for placement in homes:
+        placed: list[tuple[str, str]] = []
+        for placement in inside:
             name = placement.array.name
-            outer = [self.loop_values[loop.name] for loop in placement.outer]
-            offsets = [offset(outer) for offset in placement.offsets]
+            if placement.last is loop:
+                outer = [self.loop_values[loop.name] for loop in placement.outer]
+                offsets = [offset(outer) for offset in placement.offsets]
+                self.offsets |= {(name, user): offsets for user in placement.users}
+                placed += [(name, user) for user in placement.users]
+            if placement.home is not loop:
+                continue
             last = len(placement.sizes) - placement.whole - 1
             sizes = [
                 placement.sizes[k] * (placement.spread if k == last else 1) for k in placement.kept
@@ -172,9 +191,10 @@ class Storage:
                 allocation = builder.emit(memref.AllocOp.get(element, 64, shape, dynamic)).memref
                 on_heap.append(allocation)
             allocation.name_hint = name
-            for user in placement.users:
-                self.memrefs[name, user], self.offsets[name, user] = allocation, offsets
+            self.memrefs |= {(name, user): allocation for user in placement.users}
         yield
+        for key in placed:
+            del self.offsets[key]
         for value_on_heap in on_heap:
             builder.emit(memref.DeallocOp.get(value_on_heap))
 
@@ -203,22 +223,34 @@ def place_local_arrays(
     scop: Scop,
     tree: Tree,
     no_homes: Callable[[Container[str]], Sequence[Loop]],
+    vectors: Sequence[Loop],
     context: isl.Set,
     parameters: Mapping[str, Index],
+    sizes: Mapping[str, int],
 ) -> list[Placement]:
     """Homes of all local arrays that are used, for sizes in `context`.
 
     `no_homes` gives the loops that have no code which runs all that some statements (by name) do in
-    one iteration of theirs, and nothing that they do in another one.
+    one iteration of theirs, and nothing that they do in another one. Those of `vectors` run several
+    iterations at a time: what is used inside of one of their iterations has room for all of them.
     """
     leaves = {node.statement: path(tree, node) for node in walk(tree) if isinstance(node, Leaf)}
+    statistics = {each.name: StatementStatistics(each, sizes) for each in scop.statements}
     result: list[Placement] = []
     for array in scop.arrays:
         if not array.is_local:
             continue
         for uses in _uses(scop, array, leaves):
-            outer = _home(array, uses, [leaves[name] for name, _ in uses], no_homes)
-            result.append(_placement(array, uses, outer, context, parameters))
+            paths = [leaves[name] for name, _ in uses]
+            outer, lockstep = _home(array, uses, paths, no_homes, vectors)
+            found = _placement(array, uses, outer, context, parameters)
+            users = [
+                (statistics[name], tuple(node for node in around if isinstance(node, Loop)))
+                for (name, _), around in zip(uses, paths, strict=True)
+            ]
+            innermost = None if found.whole else lane_dimension(array, users)
+            lockstep = min(lockstep, len(found.outer))
+            result.append(replace(found, innermost=innermost, lockstep=lockstep))
     return result
 
 
@@ -247,15 +279,20 @@ def _home(
     uses: list[_Use],
     paths: list[tuple[Tree, ...]],
     no_homes: Callable[[Container[str]], Sequence[Loop]],
-) -> tuple[Loop, ...]:
-    """The loops around all uses, down to the innermost in which each cell has one iteration."""
+    vectors: Sequence[Loop],
+) -> tuple[tuple[Loop, ...], int]:
+    """The loops around all uses, down to the innermost in which each cell has one iteration.
+
+    Without vector loops; and how many of them are inside of those.
+    """
     if array.scope_depth == 0:
-        return ()
+        return (), 0
     cells = _union([access.relation for _, access in uses])
     same_cell = cells.apply_range(cells.reverse())
     names = dict.fromkeys(name for name, _ in uses)
     excluded = no_homes(names)
     home: list[Loop] = []
+    around: int | None = None
     for nodes in zip(*paths, strict=False):
         loop = nodes[0]
         if any(node is not loop for node in nodes[1:]):
@@ -269,8 +306,11 @@ def _home(
         value = sum_of_affs(tuple(loop.schedule[name] for name in names))
         if not _is_kept(same_cell, value):
             break
-        home.append(loop)
-    return tuple(home)
+        if any(loop is other for other in vectors):
+            around = len(home) if around is None else around
+        else:
+            home.append(loop)
+    return tuple(home), 0 if around is None else len(home) - around
 
 
 def _is_kept(same_cell: isl.UnionMap, value: isl.MultiUnionPwAff) -> bool:

@@ -13,6 +13,7 @@ from itertools import product
 
 import islpy as isl
 
+from ...passes.polyhedral.isl_context import coalesced
 from ...passes.polyhedral.schedule_tree import Loop, chain, loops, statements
 
 _SET = isl.dim_type.set
@@ -85,7 +86,7 @@ def full_tiles(box: TileBox, reached: isl.Set, context: isl.Set) -> isl.Set:
         missing = _box(box, points.get_space(), context).subtract(points)
         result = result.intersect(tiles)
         result = result.subtract(missing.project_out(_SET, depth, size - depth))
-    return result.coalesce()
+    return coalesced(result)
 
 
 def cut_tiles(box: TileBox, rest: isl.Set, context: isl.Set) -> Iterator[isl.Set]:
@@ -107,7 +108,7 @@ def cut_tiles(box: TileBox, rest: isl.Set, context: isl.Set) -> Iterator[isl.Set
             part = reduce(lambda tiles, shape: shape.alike(tiles, tile, is_cut), shapes, rest)
             extents = {shape.extents(part) for shape in shapes}
             if not part.is_empty() and len(extents) == 1 and None not in extents.pop():
-                yield part.coalesce()
+                yield coalesced(part)
 
 
 class _Shape:

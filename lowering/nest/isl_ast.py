@@ -15,6 +15,7 @@ from functools import reduce
 
 import islpy as isl
 
+from ...passes.polyhedral.isl_context import coalesced
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, sum_of_affs
 from .full_tiles import (
     TileBox,
@@ -232,7 +233,7 @@ class AstBuilder:
 
     def _tile_cases(self, box: TileBox, build: isl.AstBuild) -> tuple[tuple[TileCase, ...], bool]:
         """The cases of a tile, and whether there is no other tile."""
-        outer = _loop_values(box.outer, build).intersect_params(self.context).coalesce()
+        outer = coalesced(_loop_values(box.outer, build).intersect_params(self.context))
         if not _has_whole_tiles(box, build, outer.range()):
             return (), False
         hull = isl.Map.from_basic_map(outer.affine_hull())
@@ -241,7 +242,7 @@ class AstBuilder:
         values = isl.PwMultiAff.from_map(hull)
         depth = len(box.outer)
         origin = tuple(build.expr_from_pw_aff(values.get_pw_aff(k)) for k in range(depth))
-        rest = outer.range().coalesce()
+        rest = coalesced(outer.range())
         full = full_tiles(box, rest, self.context)
         cases: list[TileCase] = []
         for tiles in (full, *cut_tiles(box, rest.subtract(full), self.context)):
@@ -249,7 +250,7 @@ class AstBuilder:
                 continue
             rest = rest.subtract(tiles)
             # Where the tile does not exist at all it is in no case: another statement may be there.
-            condition = build.expr_from_set(outer.intersect_range(tiles).domain().coalesce())
+            condition = build.expr_from_set(coalesced(outer.intersect_range(tiles).domain()))
             cases.append(self._tile_case(box, tiles, condition, origin))
         return tuple(cases), rest.is_empty()
 
@@ -271,7 +272,7 @@ def _reached(box: TileBox) -> isl.Set:
     parts = (
         outer_schedule(box.outer, name, domain).range() for name, domain in box.domains.items()
     )
-    return reduce(isl.Set.union, parts).coalesce()
+    return coalesced(reduce(isl.Set.union, parts))
 
 
 def depths(domains: Mapping[str, isl.Set]) -> dict[str, int]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import islpy as isl
 
+from ...passes.polyhedral.isl_context import coalesced
+
 _SET = isl.dim_type.set
 
 
 def limits(values: isl.Set, context: isl.Set) -> tuple[isl.Constraint, ...]:
     """Constraints that bound the last dimension from both sides, for those before it."""
     last = values.dim(_SET) - 1
-    values = values.coalesce()
+    values = coalesced(values)
     for hull in (isl.Set.simple_hull, isl.Set.convex_hull):
         bounds = hull(hull(values).remove_divs().to_set().gist_params(context))
         found = tuple(

@@ -19,6 +19,7 @@ from functools import reduce
 
 import islpy as isl
 
+from ...passes.polyhedral.isl_context import coalesced
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, statements
 from .full_tiles import TileBox, outer_schedule, restrict_to_tile
 from .limits import limits
@@ -107,7 +108,7 @@ def _collapse(tree: Tree, outer: tuple[Loop, ...], result: Collapsed) -> Tree:
                 outer_schedule(outer, below, result.domains[below]).range()
                 for below in statements(tree)
             )
-            reached = reduce(isl.Set.union, parts).coalesce()
+            reached = coalesced(reduce(isl.Set.union, parts))
             result.domains[name] = reached.set_tuple_name(name)
             return Leaf(name)
 
@@ -119,7 +120,7 @@ def tile_inside(tiles: Tiles, domains: Mapping[str, isl.Set], context: isl.Set) 
     below = {name: domains[name] for name in statements(loop)}
     box = TileBox(loop, tiles.outer, (), below)
     parts = (outer_schedule(tiles.outer, name, domain).range() for name, domain in below.items())
-    reached = reduce(isl.Set.union, parts).coalesce()
+    reached = coalesced(reduce(isl.Set.union, parts))
     around = tuple(f"value {outer.name}" for outer in tiles.outer)
     below, context = restrict_to_tile(box, reached, around)
     first, size = f"first {loop.name}", size_parameter(loop.run_time_size)

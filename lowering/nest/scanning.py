@@ -18,6 +18,7 @@ from functools import reduce
 
 import islpy as isl
 
+from ...passes.polyhedral.isl_context import coalesced
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, statements
 from .aff_to_index import aff_to_index
 from .full_tiles import outer_schedule
@@ -122,7 +123,7 @@ class _Scanner:
             call = self.call(name, tuple(self._value(aff, outer) for aff in affs))
             parts.append(call if decide(condition) else Guard(condition, call))
 
-        instances.coalesce().foreach_piece(add)
+        coalesced(instances).foreach_piece(add)
         return parts[0] if len(parts) == 1 else Block(tuple(parts))
 
     def _condition(self, where: isl.Set, outer: tuple[tuple[Loop, Index], ...]) -> Condition:

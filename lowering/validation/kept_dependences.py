@@ -14,6 +14,7 @@ from dataclasses import replace
 import islpy as isl
 
 from ...passes.polyhedral.dependences import Dependence, Dependences, steps_between
+from ...passes.polyhedral.isl_context import coalesced
 from .order import Event, backward
 from .verdict import Property, ViolatedError, Witness
 
@@ -72,7 +73,7 @@ class KeptDependences:
             whole = group[0].relation
             for item in group[1:]:
                 whole = whole.union(item.relation)
-            if _backward(group[0], whole.coalesce(), events, context) is not None:
+            if _backward(group[0], coalesced(whole), events, context) is not None:
                 reordered |= self._check_each(group, events, context)
         for array in reordered:
             for item in self.relaxed(array):

@@ -86,14 +86,14 @@ class LocalStorage:
         values: dict[str, Index] = {}
         home: For | Once | None = None
         depth = 0
-        if placement.home is not None:
+        if placement.last is not None:
             for step in site.steps:
                 if isinstance(step.node, For):
                     values[step.node.loop.name] = Index.variable(step.node.variable)
                     depth += 1
                 elif isinstance(step.node, Once):
                     values[step.node.loop.name] = step.node.value
-                if isinstance(step.node, For | Once) and step.node.loop is placement.home:
+                if isinstance(step.node, For | Once) and step.node.loop is placement.last:
                     home = step.node
                     break
             if home is None or any(loop.name not in values for loop in placement.outer):

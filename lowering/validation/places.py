@@ -13,6 +13,7 @@ from functools import cached_property, reduce
 
 import islpy as isl
 
+from ...passes.polyhedral.isl_context import coalesced
 from ...passes.polyhedral.scop import Scop
 from .correspondence import Copy, Correspondence
 from .order import Event
@@ -45,7 +46,7 @@ class Copies:
     def upwards(self) -> isl.Map:
         """The element of the parent that each element of the buffer is copied from or to."""
         parts = (t.inside.reverse().apply_range(t.outside) for t in self.transfers)
-        result = reduce(isl.Map.union, parts).coalesce()
+        result = coalesced(reduce(isl.Map.union, parts))
         if not result.is_single_valued():
             raise NotKnownError(f"an element of a buffer stands for several of {self.parent}")
         return result

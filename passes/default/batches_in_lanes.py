@@ -165,11 +165,19 @@ class _Batch:
         )
 
     def _is_contraction(self) -> bool:
-        """Whether most is spent on sums with operands that all problems share: matrix products."""
+        """Whether most is spent on sums of products of inputs, some of which all problems share.
+
+        These are matrix products of all problems at once; what a problem has computed is not there
+        for all of them at a time.
+        """
         most = max(self._statements(), key=lambda each: each.work).statement
-        return most.name in self.schedule.dependences.accumulations and any(
-            not read.array.is_local and read.array not in (self.problems or {})
-            for read in most.reads
+        own = {write.array for write in most.writes}
+        computed = {write.array for each in self._statements() for write in each.statement.writes}
+        operands = {read.array for read in most.reads} - own
+        return (
+            most.name in self.schedule.dependences.accumulations
+            and operands.isdisjoint(computed)
+            and any(not a.is_local and a not in (self.problems or {}) for a in operands)
         )
 
 

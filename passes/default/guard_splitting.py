@@ -13,6 +13,7 @@ import islpy as isl
 
 from ..estimate.program_statistics import StatementStatistics
 from ..estimate.scheduling_context import SchedulingContext
+from ..polyhedral.isl_context import coalesced
 from ..polyhedral.limited_iterators import missing_points, values_of
 from ..polyhedral.schedule_tree import Loop, chain, loops_around
 from ..schedules.affine_sums import text_of_sum
@@ -137,7 +138,7 @@ def _places(statement: StatementStatistics, interior: Interior) -> Iterator[str]
 def _interior(points: isl.Set, iterator: int) -> tuple[float, isl.Set]:
     """The values of an iterator that set no limits to the others: their share, and the points."""
     missing, wide = missing_points(points, iterator), values_of(points, iterator)
-    inside = wide.subtract(values_of(missing, iterator)).coalesce()
+    inside = coalesced(wide.subtract(values_of(missing, iterator)))
     if missing.is_empty():
         return 1.0, inside
     if inside.is_empty() or inside.n_basic_set() != 1:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from ..estimate.access_costs import LARGEST_STRIDE
 from ..estimate.local_extents import stored_statistics
-from ..estimate.program_statistics import ProgramStatistics, bytes_of, is_scalar
+from ..estimate.program_statistics import (
+    ProgramStatistics,
+    StatementStatistics,
+    bytes_of,
+    is_scalar,
+)
 from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.vector_loops import narrowed
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops, statements
@@ -34,18 +39,21 @@ def outer_vectors(schedule: Schedule, nest: Tree, context: SchedulingContext) ->
     if any(loop.vector or loop.unroll is not None or loop.parallel for loop in loops(nest)):
         return None
     statistics = stored_statistics(schedule, context)
-    if any(any(statistics.statements[name].limits.values()) for name in statements(nest)):
-        return None  # Lanes would run different iterations of the loops inside.
     result = schedule
     done: set[str] = set()
     for leaf, outer in leaves(nest):
         if leaf.statement in done:
             continue
-        loop = next((each for each in reversed(outer) if any(loops(each.body))), None)
-        if loop is None or not _walks_rows(schedule, loop, nest, statistics):
-            return None
-        trips = statistics.statements[leaf.statement].trips(outer)[outer.index(loop)]
-        if trips < FEWEST_TRIPS:
+        for loop in reversed(outer):
+            trips = statistics.statements[leaf.statement].trips(outer)[outer.index(loop)]
+            if (
+                trips >= FEWEST_TRIPS
+                and any(loops(loop.body))
+                and schedule.is_coincident(loop)
+                and _walks_rows(schedule, loop, nest, statistics)
+            ):
+                break
+        else:
             return None
         width = narrowed(_lanes(schedule, loop, statistics), trips)
         try:
@@ -59,7 +67,7 @@ def outer_vectors(schedule: Schedule, nest: Tree, context: SchedulingContext) ->
 def _walks_rows(
     schedule: Schedule, vector: Loop, nest: Tree, statistics: ProgramStatistics
 ) -> bool:
-    """Whether the lanes are close together, and the loops inside stay in a cache.
+    """Whether lanes run the same loops, are close together, and the rows inside stay in a cache.
 
     Else lanes along another loop, or strips for the rows of a cache, are better.
     """
@@ -70,7 +78,7 @@ def _walks_rows(
         statement = statistics.statements[leaf.statement]
         trips = dict(zip(map(id, outer), statement.trips(outer), strict=True))
         across = statement.direction(outer, vector)
-        if across is None:
+        if across is None or _has_conditions(statement, outer, vector):
             return False
         for access in statement.statement.accesses:
             lanes = abs(statement.stride(access, across, statistics))
@@ -85,6 +93,19 @@ def _walks_rows(
                 if lanes and walked > target.capacity(NEARBY):
                     return False
     return True
+
+
+def _has_conditions(statement: StatementStatistics, outer: tuple[Loop, ...], vector: Loop) -> bool:
+    """Whether lanes run different iterations of the loops inside."""
+    place = outer.index(vector)
+    own, inside = (
+        {k for each in part for k, slope in enumerate(statement.slopes(each)) if slope}
+        for part in (outer[place : place + 1], outer[place + 1 :])
+    )
+    limits = statement.limits
+    return any(limits.get(k, frozenset()) & inside for k in own) or any(
+        limits.get(k, frozenset()) & own for k in inside
+    )
 
 
 def _lanes(schedule: Schedule, loop: Loop, statistics: ProgramStatistics) -> int:

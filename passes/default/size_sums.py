@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import islpy as isl
 
+from ..polyhedral.isl_context import coalesced
+
 SizeSum = Mapping[str, int]
 """A sum of multiples of sizes by name, and of a constant under the empty name."""
 
@@ -13,7 +15,7 @@ SizeSum = Mapping[str, int]
 def size_sum(value: isl.PwAff) -> SizeSum | None:
     """The value as a sum of multiples of sizes; None where it is none."""
     pieces: list[isl.Aff] = []
-    value.coalesce().foreach_piece(lambda _, aff: pieces.append(aff))
+    coalesced(value).foreach_piece(lambda _, aff: pieces.append(aff))
     if len(pieces) != 1 or pieces[0].dim(isl.dim_type.div):
         return None
     (aff,) = pieces

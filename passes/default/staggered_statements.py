@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 
 from ..estimate.program_statistics import ProgramStatistics
+from ..polyhedral.isl_context import coalesced
 from ..polyhedral.schedule_tree import Loop, loops, loops_around, statements
 from ..schedules.affine_sums import text_of_sum
 from ..schedules.errors import TransformationError
@@ -131,7 +132,7 @@ def _range(schedule: Schedule, name: str) -> tuple[Sum, Sum] | None:
 
 def _only_sum(function: isl.PwAff, domain: isl.Set, names: Sequence[str]) -> Sum | None:
     """The function as a sum over loops and sizes; None where it is another one in places."""
-    pieces = function.gist(domain).coalesce().get_pieces()
+    pieces = coalesced(function.gist(domain)).get_pieces()
     if len(pieces) != 1:
         return None
     aff = pieces[0][1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, gcd, log2, prod
 
@@ -16,6 +16,7 @@ from .program_statistics import (
     StatementStatistics,
     bytes_of,
     rounded_step,
+    subscript_steps,
 )
 from .rows_in_lanes import Neighbour, is_made_anew, neighbours
 from .scheduled_program import ScheduledProgram, innermost_loop
@@ -73,10 +74,11 @@ def port_cycles(
     statement: StatementStatistics,
     around: LoopsAround,
     done: set[Hashable],
+    handed: Container[tuple[str, Access]] = (),
 ) -> float:
     """Cycles that load and store ports need for a vector of instances of a statement.
 
-    What is in a register, as it is `done`, costs no load.
+    What is in a register, as it is `done`, costs no load; what is `handed` on in one costs nothing.
     """
     machine = program.machine
     costs = dict.fromkeys(AccessKind, 0.0)
@@ -87,6 +89,8 @@ def port_cycles(
         if access.kind is AccessKind.READ and place in done:
             continue
         done.add(place)
+        if (statement.statement.name, access) in handed:
+            continue
         operations = (
             _operations(program, access, statement, around)
             if in_place is None
@@ -201,6 +205,15 @@ def _operations(
         for direction in [_direction(statement, around, loop)]
     ]
     kept: list[Loop] = []
+    if any(
+        loop is around.vector and stride not in (0, 1)
+        for loop, stride in zip(around.loops, strides, strict=True)
+    ):
+        # A private array is another one in each iteration, and so is a vector of apart elements.
+        strides = [
+            stride or int(_is_moved(access, statement, around, loop))
+            for loop, stride in zip(around.loops, strides, strict=True)
+        ]
     # What is used again stays in registers, where they hold all of it.
     is_uneven = around.vector is not None and _is_uneven(access, statement, around)
     if not is_uneven and _registers(strides, around) <= machine.vector_registers:
@@ -225,6 +238,14 @@ def _operations(
         elif stride == 0 and loop.unroll:
             cost /= min(loop.unroll, max(1.0, count))
     return cost
+
+
+def _is_moved(
+    access: Access, statement: StatementStatistics, around: LoopsAround, loop: Loop
+) -> bool:
+    """Whether the subscripts differ in the iterations of a loop, also where storage does not."""
+    direction = _direction(statement, around, loop)
+    return direction is not None and any(subscript_steps(access, direction))
 
 
 def _direction(
@@ -321,12 +342,13 @@ def _columns_of_row(
 ) -> int:
     """How many of the columns of rows of so many elements are accessed together.
 
-    By the iterations of unrolled loops, and the statements of the vector loop.
+    By the iterations of unrolled loops, and the statements of the vector loop. Where it is marked,
+    LLVM unrolls later than accesses are put together.
     """
     assert around.vector is not None
     statistics = program.statistics
-    extents = statistics.extents(access.array)
-    pitches = [prod(extents[position + 1 :]) for position in range(len(extents))]
+    is_marked = around.vector.vector is not None
+    pitches = statistics.pitches(access.array)
     columns = {
         sum(c * pitch for c, pitch in zip(other.constants, pitches, strict=True)) % row
         for name in around.vector.schedule
@@ -336,7 +358,8 @@ def _columns_of_row(
         and other.coefficients == access.coefficients
     }
     for loop, count in zip(around.loops, around.trips, strict=True):
-        direction = statement.direction(around.loops, loop) if loop.unroll == 0 else None
+        is_copied = loop.unroll == 0 and (not is_marked or program.unrolls(loop))
+        direction = statement.direction(around.loops, loop) if is_copied else None
         if direction is not None and loop is not around.vector:
             step = statement.stride(access, direction, statistics)
             columns = {(each + k * step) % row for each in columns for k in range(ceil(count))}

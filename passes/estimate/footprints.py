@@ -30,9 +30,12 @@ def footprint(
         ]
         name = access.array.name
         whole[name] = max(cache_line, prod(extents) * size)
-        outer, last = _contiguous(lengths, extents, size, cache_line)
+        order = statistics.order(access.array)
+        outer, last = _contiguous(
+            [lengths[k] for k in order], [extents[k] for k in order], size, cache_line
+        )
         lines = ceil(last / cache_line) * cache_line
-        key = (name, rows, _planes(access, extents, cache_line // size))
+        key = (name, rows, _planes(access, statistics.pitches(access.array), cache_line // size))
         groups[key] = max(groups.get(key, 0.0), prod(outer) * lines)
     result: dict[str, float] = {}
     for (name, _, _), amount in groups.items():
@@ -40,14 +43,12 @@ def footprint(
     return result
 
 
-def _planes(access: Access, extents: Sequence[int], line: int) -> tuple[int, ...]:
+def _planes(access: Access, pitches: Sequence[int], line: int) -> tuple[int, ...]:
     """The constant subscripts that choose a part of an array a cache line or more from the next."""
     return tuple(
         constant
-        for depth, (row, constant) in enumerate(
-            zip(access.coefficients, access.constants, strict=True), 1
-        )
-        if not any(row) and prod(extents[depth:]) >= line
+        for row, constant, pitch in zip(access.coefficients, access.constants, pitches, strict=True)
+        if not any(row) and pitch >= line
     )
 
 

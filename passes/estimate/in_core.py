@@ -15,6 +15,7 @@ from ..polyhedral.rounded_subscripts import is_rounded
 from ..polyhedral.schedule_tree import Leaf, Loop, leaves, place_of
 from ..polyhedral.scop import Access, Statement
 from .access_costs import LARGEST_ROW, LoopsAround, masked_share, port_cycles
+from .handed_values import handed_values
 from .opaque_work import opaque_operations
 from .operation_costs import Changes, throughput
 from .paired_products import adds_pairs
@@ -52,10 +53,14 @@ class CoreCycles:
 
 @dataclass(frozen=True)
 class Shared:
-    """What statements in the same loops have computed, loaded and stored so far."""
+    """What statements in the same loops have computed, loaded and stored so far.
+
+    `handed` are accesses of the nest that are none, as values stay in registers.
+    """
 
     operations: set[Operation] = field(default_factory=set[Operation])
     places: set[Hashable] = field(default_factory=set[Hashable])
+    handed: frozenset[tuple[str, Access]] = frozenset()
 
 
 class InCoreTime:
@@ -68,14 +73,19 @@ class InCoreTime:
     def nest_seconds(self, nest: Loop) -> float:
         """Seconds for a nest if all data were in the nearest cache: its bodies one by one."""
         bodies = groupby(leaves(nest, ()), key=lambda each: tuple(map(id, each[1])))
-        return sum(self._body_seconds(list(body)) for _, body in bodies)
+        handed = handed_values(self._program, nest)
+        return sum(self._body_seconds(list(body), handed) for _, body in bodies)
 
     def seconds(self, leaf: Leaf, loops: tuple[Loop, ...]) -> float:
         """Seconds for the instances of a statement if all data were in the nearest cache."""
         cycles = self.cycles(leaf, loops)
         return 0.0 if cycles is None else self._seconds(cycles)
 
-    def _body_seconds(self, members: Sequence[tuple[Leaf, tuple[Loop, ...]]]) -> float:
+    def _body_seconds(
+        self,
+        members: Sequence[tuple[Leaf, tuple[Loop, ...]]],
+        handed: frozenset[tuple[str, Access]],
+    ) -> float:
         """Of statements in the same loops: what one waits for, others use.
 
         What several of them compute or load is there once.
@@ -85,7 +95,7 @@ class InCoreTime:
         for leaf, loops in members:
             # Statements that are shifted against each other run with values of other iterations.
             place = tuple(self._offset(leaf.statement, loop) for loop in loops)
-            cycles = self.cycles(leaf, loops, shared.setdefault(place, Shared()))
+            cycles = self.cycles(leaf, loops, shared.setdefault(place, Shared(handed=handed)))
             if cycles is not None:
                 parts.append(cycles)
         if len(shared) > 1 and any(part.guards for part in parts):
@@ -134,7 +144,9 @@ class InCoreTime:
         chosen: list[Loop | None] = [vector]
         if vector is None and not is_scalar:
             chosen.append(self._vector_loops.packed(loops))
-        elif vector is not None and self._is_apart(statistics, loops, vector):
+        elif vector is not None and (
+            self._is_apart(statistics, loops, vector) or self._is_short(statistics, loops, vector)
+        ):
             # LLVM leaves scalars, or packs copies of an unrolled loop.
             chosen += [None, self._vector_loops.packed(loops)]
         if len({*map(id, chosen)}) == 1:
@@ -143,7 +155,7 @@ class InCoreTime:
         found = [
             (self._cycles(statistics, loops, each, own, is_scalar=False), own)
             for each in chosen
-            for own in [Shared({*shared.operations}, {*shared.places})]
+            for own in [Shared({*shared.operations}, {*shared.places}, shared.handed)]
         ]
         best, own = min(found, key=lambda each: each[0].total / each[0].lanes)
         shared.operations.update(own.operations)
@@ -161,6 +173,15 @@ class InCoreTime:
             for each in statement.statement.accesses
         )
 
+    def _is_short(
+        self, statement: StatementStatistics, loops: tuple[Loop, ...], vector: Loop
+    ) -> bool:
+        """Whether LLVM unrolls a loop fully that has fewer iterations than a vector has lanes."""
+        if vector.vector is not None or vector.unroll is not None:
+            return False
+        trips = statement.trips(loops)[place_of(vector, loops)]
+        return trips < self._vector_loops.width(statement, vector)
+
     def _cycles(
         self,
         statistics: StatementStatistics,
@@ -176,9 +197,8 @@ class InCoreTime:
         lanes = along = 1.0
         if vector is not None:
             along = next(t for loop, t in zip(loops, trips, strict=True) if loop is vector)
-            is_short = along < self._vector_loops.width(statistics, vector)
-            if vector.vector is None and vector.unroll is None and is_short:
-                vector = None  # LLVM unrolls such a loop fully.
+            if self._is_short(statistics, loops, vector):
+                vector = None
             else:
                 lanes = self._vector_loops.lanes(statistics, vector, along)
         operations = throughput(
@@ -203,7 +223,7 @@ class InCoreTime:
             lanes,
             program.threads(statistics, loops),
             operations + opaque_operations(statistics.statement),
-            port_cycles(program, statistics, around, shared.places),
+            port_cycles(program, statistics, around, shared.places, shared.handed),
             max(self._latency(statistics, around), self._latency_in_memory(statistics, around)),
             program.machine.guard_cycles * guards,
         )

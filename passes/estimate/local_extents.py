@@ -1,8 +1,9 @@
-"""Extents of expanded scalars under a schedule: what is left after storage contracts them.
+"""Extents and layout of private arrays under a schedule: what is left after contraction.
 
 A dimension is contracted to what lives at the same time: to one element where a loop around all
 accesses runs along it, else it is as long as the values of its subscript. Statements that share no
-cells have an array each: the largest of these counts.
+cells have an array each: the largest of these counts. Where vectors run along one of the expanded
+dimensions, their lanes are neighbours (`lane_layout`).
 """
 
 from __future__ import annotations
@@ -14,22 +15,36 @@ from ..polyhedral.schedule_tree import Loop, leaves
 from ..polyhedral.scop import Array, Scop
 from ..polyhedral.shared_cells import sharing_statements
 from ..schedules.schedule import Schedule
+from .lane_layout import lane_dimension
 from .program_statistics import ProgramStatistics, StatementStatistics, subscript_length
 from .scheduling_context import SchedulingContext
 
 
 def stored_statistics(schedule: Schedule, context: SchedulingContext) -> ProgramStatistics:
-    """The statistics of a schedule's program with the extents of its expanded scalars."""
+    """The statistics of a schedule's program with its private arrays as they are stored."""
     statistics = context.statistics(schedule.scop)
-    contracted = [a for a in schedule.scop.arrays if a.shape and set(a.shape) == {None}]
-    # Those of packed arrays and partial results follow from the tiles that they are made for.
-    contracted = [array for array in contracted if array.scope_depth == len(array.shape)]
+    # The extents of packed arrays and partial results follow from the tiles that they are made for.
+    contracted = [
+        array
+        for array in schedule.scop.arrays
+        if array.scope_depth and None not in array.shape[array.scope_depth :]
+    ]
     if not contracted:
         return statistics
     # Statements without instances are not in the tree.
     around = {leaf.statement: outer for leaf, outer in leaves(schedule.tree, ())}
+    users = {
+        array.name: [
+            (each, around[name])
+            for name, each in statistics.statements.items()
+            if name in around and any(a.array == array for a in each.statement.accesses)
+        ]
+        for array in contracted
+    }
+    dimensions = {array.name: lane_dimension(array, users[array.name]) for array in contracted}
     return replace(
         statistics,
+        innermost={name: found for name, found in dimensions.items() if found is not None},
         expanded={
             each.name: _largest(each, schedule.scop, statistics, around, context)
             for each in contracted

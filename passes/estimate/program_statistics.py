@@ -51,17 +51,24 @@ def is_scalar(array: Array) -> bool:
     return array.is_local and array.scope_depth == len(array.shape)
 
 
+def memory_order(rank: int, innermost: int | None) -> tuple[int, ...]:
+    """The dimensions of an array, outermost first, with the `innermost` one last."""
+    return tuple(sorted(range(rank), key=lambda k: k == innermost))
+
+
 @dataclass(frozen=True)
 class ProgramStatistics:
     """A Scop at given sizes; its statements by name.
 
-    `expanded` has the extents of local arrays as they are stored under a schedule.
+    `expanded` has the extents of private arrays as they are stored under a schedule, `innermost`
+    the dimensions of those along which elements are neighbours, where that is not the last one.
     """
 
     scop: Scop
     sizes: Mapping[str, int]
     statements: Mapping[str, StatementStatistics]
     expanded: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    innermost: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def extents(self, array: Array) -> tuple[int, ...]:
         """The shape of an array in elements; 1 for a dimension that storage contracts."""
@@ -91,6 +98,19 @@ class ProgramStatistics:
         return {
             name: tuple(map(max, zip(*rows, strict=True))) for name, rows in found.items() if rows
         }
+
+    def order(self, array: Array) -> tuple[int, ...]:
+        """The dimensions of an array as they are in memory, outermost first."""
+        return memory_order(len(array.shape), self.innermost.get(array.name))
+
+    def pitches(self, array: Array) -> tuple[int, ...]:
+        """By how many elements neighbours along each dimension are apart."""
+        extents, pitch = self.extents(array), 1
+        pitches = [1] * len(extents)
+        for position in reversed(self.order(array)):
+            pitches[position] = pitch
+            pitch *= extents[position]
+        return tuple(pitches)
 
     def bytes(self, array: Array) -> int:
         """The size of an array."""
@@ -380,11 +400,11 @@ class StatementStatistics:
         Where subscripts round, that is the first step from 0 on.
         """
         steps = first_steps(access, direction)
-        extents = statistics.extents(access.array)
+        extents, pitches = statistics.extents(access.array), statistics.pitches(access.array)
         total: Slope = 0
         for position, step in enumerate(steps):
             if access.array.shape[position] is not None or extents[position] > 1:
-                total += step * prod(extents[position + 1 :])
+                total += step * pitches[position]
         return int(total) if total.denominator == 1 else 1 << 20
 
 

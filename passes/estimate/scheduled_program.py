@@ -9,6 +9,7 @@ from math import ceil, prod
 from ...support.cached_property import cached_property
 from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, leaves
+from ..polyhedral.schedule_tree import loops as all_loops
 from ..schedules.schedule import Schedule
 from .local_extents import stored_statistics
 from .program_statistics import ProgramStatistics, StatementStatistics
@@ -44,14 +45,24 @@ class ScheduledProgram:
             if loops
         )
 
-    def stored_arrays(self, tree: Loop) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """The expanded scalars that a nest accesses, with their extents."""
-        expanded = self.statistics.expanded
+    def stored_arrays(self, tree: Loop) -> tuple[tuple[str, tuple[int, ...], int | None], ...]:
+        """The private arrays that a nest accesses, with their extents and innermost dimensions."""
+        expanded, innermost = self.statistics.expanded, self.statistics.innermost
         if not expanded:
             return ()
         accesses = (a for name in tree.schedule for a in self.statement(name).statement.accesses)
         names = dict.fromkeys(access.array.name for access in accesses)
-        return tuple((name, expanded[name]) for name in names if name in expanded)
+        return tuple(
+            (name, expanded[name], innermost.get(name)) for name in names if name in expanded
+        )
+
+    def unrolls(self, loop: Loop) -> bool:
+        """Whether a loop is unrolled by the schedule, and not only by LLVM."""
+        return loop.unroll is not None and id(loop) in self._loops
+
+    @cached_property
+    def _loops(self) -> frozenset[int]:
+        return frozenset(map(id, all_loops(self.schedule.tree)))
 
     def statement(self, name: str) -> StatementStatistics:
         """What is known of one statement."""

@@ -11,7 +11,9 @@ from ..polyhedral.scop import Scop
 from .program_statistics import ProgramStatistics, StatementStatistics
 from .register_tile import RegisterTile, register_tile
 
-NestKey = tuple[int, bool, bool, tuple[int, ...], tuple[tuple[str, tuple[int, ...]], ...]]
+NestKey = tuple[
+    int, bool, bool, tuple[int, ...], tuple[tuple[str, tuple[int, ...], int | None], ...]
+]
 """A nest, whether the innermost loops have explicit vectors, whether sums may be reassociated, and
 the statements.
 """

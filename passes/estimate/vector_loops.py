@@ -113,7 +113,8 @@ class VectorLoops:
         """The loops without those that are unrolled fully: short ones, and few vectors."""
         for depth, loop in enumerate(loops):
             if self._unrolls_all(loop, loops[:depth]):
-                return (*loops[:depth], *(replace(short, unroll=0) for short in loops[depth:]))
+                short = (x if x.unroll == 0 else replace(x, unroll=0) for x in loops[depth:])
+                return (*loops[:depth], *short)
         if self._unrolls_vectors(statement, loops):
             width = self.width(statement, loops[-1])
             return (*loops[:-1], replace(loops[-1], vector=width, unroll=0))

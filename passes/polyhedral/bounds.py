@@ -11,7 +11,7 @@ from xdsl.ir.affine import AffineExpr
 
 from ...dialects.errors import SourceError
 from .affine_text import to_readable_text, to_text
-from .isl_context import bounded_for
+from .isl_context import bounded_for, coalesced
 from .points import first_point
 from .scop import Access, AccessKind, Scop, Statement
 from .size_assumptions import refused_sizes
@@ -92,7 +92,7 @@ def sizes_outside(scop: Scop, sizes: Mapping[str, int]) -> isl.Set:
             position = result.find_dim_by_name(isl.dim_type.param, name)
             if position >= 0:
                 result = result.project_out(isl.dim_type.param, position, 1)
-        return result.coalesce()
+        return coalesced(result)
 
 
 def _negative_extents(scop: Scop, names: tuple[str, ...]) -> isl.Set:
@@ -118,7 +118,7 @@ def _prepare(scop: Scop) -> _Checks:
         involved = tuple(sizes.get_var_names(isl.dim_type.param))
         bad[involved] = bad[involved].union(sizes) if involved in bad else sizes
     assumed = tuple(refused_sizes(scop.func, names))
-    sets = (*(each.coalesce() for each in bad.values()), *(each for _, each in assumed))
+    sets = (*(coalesced(each) for each in bad.values()), *(each for _, each in assumed))
     return _Checks(names, sets, checks, assumed)
 
 
@@ -148,7 +148,7 @@ def _checks(scop: Scop) -> Iterator[_Check]:
                 )
                 instances = statement.domain.intersect(outside)
                 if not instances.is_empty():
-                    yield _Check(statement, access, position, instances.coalesce())
+                    yield _Check(statement, access, position, coalesced(instances))
 
 
 def _extent_text(extent: int | str | AffineExpr, symbols: list[str]) -> str:

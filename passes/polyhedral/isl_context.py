@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import islpy as isl
 from xdsl.ir import Operation
@@ -33,7 +34,12 @@ MAXIMAL_SECONDS = 10.0
 
 
 MOST_PIECES = 100
-"""Pieces of a relation that `coalesced` tries to merge, pair by pair."""
+"""Pieces of a set or relation that `coalesced` tries to merge, pair by pair."""
+
+MOST_QUOTIENTS = 60
+"""In all pieces of such a relation together."""
+
+_Pieces = TypeVar("_Pieces", isl.Set, isl.Map, isl.UnionMap, isl.PwAff, isl.PwMultiAff)
 
 
 class TooComplexError(Exception):
@@ -70,13 +76,13 @@ def bounded(operations: int | None = None, seconds: float | None = None) -> Gene
             context.reset_operations()
 
 
-def coalesced(relation: isl.Map) -> isl.Map:
-    """A relation in fewer pieces, or as it is where isl fails at merging them.
+def coalesced(relation: _Pieces) -> _Pieces:
+    """A set, relation or function in fewer pieces, or as it is where isl fails at merging them.
 
     isl's `coalesce` stops at some relations ("original tableau does not correspond to ..."), and
-    ends the process at some of hundreds of pieces with quotients.
+    ends the process at some of hundreds of pieces, or of a dozen with seven quotients each.
     """
-    if relation.n_basic_map() > MOST_PIECES:
+    if not _is_safe(relation):
         return relation
     try:
         return relation.coalesce()
@@ -84,6 +90,23 @@ def coalesced(relation: isl.Map) -> isl.Map:
         if is_exhausted():
             raise
         return relation
+
+
+def _is_safe(relation: _Pieces) -> bool:
+    """Whether there are few pieces, and few quotients in all of them together."""
+    match relation:
+        case isl.Set():
+            pieces = relation.get_basic_sets()
+        case isl.Map():
+            pieces = relation.get_basic_maps()
+        case isl.UnionMap():
+            maps = relation.get_map_list()
+            return all(_is_safe(maps.get_at(n)) for n in range(maps.n_map()))
+        case _:
+            return _is_safe(relation.domain())
+    if len(pieces) > MOST_PIECES:
+        return False
+    return sum(piece.dim(isl.dim_type.div) for piece in pieces) <= MOST_QUOTIENTS
 
 
 @contextmanager

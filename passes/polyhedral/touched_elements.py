@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .counting import UncountableError, cardinality, fix_parameters
-from .isl_context import TooComplexError, bounded
+from .isl_context import TooComplexError, bounded, coalesced
 from .scop import Access, Array, Scop
 
 # A number that is only shown is not worth more: about a second.
@@ -39,4 +39,4 @@ def _count(array: Array, accesses: list[Access], sizes: Mapping[str, int]) -> in
     union, *others = elements
     for other in others:
         union = union.union(other)
-    return cardinality(union.coalesce())
+    return cardinality(coalesced(union))

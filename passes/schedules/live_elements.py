@@ -9,6 +9,7 @@ import islpy as isl
 
 from ..polyhedral.copied_dependences import pairs_through
 from ..polyhedral.dependences import DependenceKind
+from ..polyhedral.isl_context import coalesced
 from ..polyhedral.schedule_tree import Loop, statements
 from ..polyhedral.scop import Statement
 from .program_edits import outer_values, same_iteration
@@ -70,7 +71,7 @@ class LiveElements:
             self._elements(statement, relation.intersect_domain(self._read_outside(statement.name)))
             for statement, relation in writes
         ]
-        kept = reduce(isl.Map.union, used, last).coalesce()
+        kept = coalesced(reduce(isl.Map.union, used, last))
         return written if written.is_subset(kept) else kept
 
     def _elements(self, statement: Statement, relation: isl.Map) -> isl.Map:

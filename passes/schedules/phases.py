@@ -11,6 +11,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ..polyhedral.aff_expression import aff_expression
 from ..polyhedral.affine_text import to_text
+from ..polyhedral.isl_context import coalesced
 from ..polyhedral.remainders import without_multiples
 from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, restrict, sequence, statements
 from ..polyhedral.scop import Access, Array, Scop, Statement
@@ -63,8 +64,8 @@ class Phases:
             own = domain.project_out(_SET, 1, domain.dim(_SET) - 1).reset_tuple_id()
             values = own if values is None else values.union(own)
         assert values is not None, "a loop has statements"
-        values = values.coalesce()
-        pieces = values.dim_min(0).gist(values.params()).coalesce().get_pieces()
+        values = coalesced(values)
+        pieces = coalesced(values.dim_min(0).gist(values.params())).get_pieces()
         if len(pieces) != 1:
             raise MalformedTransformation(f"{self.loop.name} must begin at one value")
         return aff_expression(pieces[0][1], symbols(self.scop))

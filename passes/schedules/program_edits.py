@@ -16,6 +16,7 @@ from xdsl.ir.affine import AffineMap
 
 from ..polyhedral.affine_text import to_text
 from ..polyhedral.dependences import Dependence
+from ..polyhedral.isl_context import coalesced
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, rebuild, replace_node
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 
@@ -81,7 +82,7 @@ def named_domain(instances: isl.Set, name: str, iterators: Sequence[str]) -> isl
     domain = instances.set_tuple_name(name)
     for position, iterator in enumerate(iterators):
         domain = domain.set_dim_name(isl.dim_type.set, position, iterator)
-    return domain.coalesce()
+    return coalesced(domain)
 
 
 def loops_over(statement: Statement, first: int) -> Tree:

@@ -14,6 +14,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from ...dialects import affine
 from ..polyhedral.affine_text import to_text
 from ..polyhedral.equivalence.equivalence import compare
+from ..polyhedral.isl_context import coalesced
 from ..polyhedral.schedule_tree import (
     Loop,
     Sequence,
@@ -256,7 +257,7 @@ class _Rotation:
                     continue
                 if writes is not None:
                     reads = reads.subtract(writes.apply_range(_later(reads)))
-                elements = reads.domain().coalesce()
+                elements = coalesced(reads.domain())
                 result += self._copy("begin", elements, copy.target.array, slot)
         return result
 
@@ -275,7 +276,7 @@ class _Rotation:
                 for other in (*written[:number], *written[number + 1 :]):
                     if other is not None:
                         last = last.subtract(other.apply_range(_later(other).reverse()))
-                result += self._copy("end", last.domain().coalesce(), slot, self.array)
+                result += self._copy("end", coalesced(last.domain()), slot, self.array)
         if self._is_observed(self.source):
             elements = [
                 access.relation.range()
@@ -284,7 +285,7 @@ class _Rotation:
                 if access.array is self.source
             ]
             if elements:
-                every = reduce(isl.Set.union, elements).coalesce()
+                every = coalesced(reduce(isl.Set.union, elements))
                 result += self._copy("end", every, self.array, self.source, self.chain[0].offsets)
         return result
 
@@ -303,13 +304,13 @@ class _Rotation:
                 f"[{', '.join(parameters)}] -> "
                 f"{{ [t] : (t - ({begin}) - {phase}) mod {self.count} = 0 }}"
             )
-            elements = last.intersect_range(instants).domain().reset_tuple_id().coalesce()
+            elements = coalesced(last.intersect_range(instants).domain().reset_tuple_id())
             slot = self.slots[(phase + 2 - age) % self.count]
             writes = self._instants(slot, AccessKind.WRITE)
             written = elements
             if slot is not self.array and writes is not None:
-                written = elements.intersect(writes.domain().reset_tuple_id()).coalesce()
-            rest = elements.subtract(written).coalesce()
+                written = coalesced(elements.intersect(writes.domain().reset_tuple_id()))
+            rest = coalesced(elements.subtract(written))
             result += self._copy("end", written, slot, copy.target.array)
             result += self._copy("end", rest, self.array, copy.target.array)
         return result
@@ -344,7 +345,7 @@ class _Rotation:
                     if access.array is slot and access.kind is kind
                     if ages is None or self.ages[before.array.name] in ages
                 ]
-        return reduce(isl.Map.union, found).coalesce() if found else None
+        return coalesced(reduce(isl.Map.union, found)) if found else None
 
     def _copy(
         self,

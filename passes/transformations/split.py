@@ -9,6 +9,7 @@ from typing import ClassVar
 import islpy as isl
 
 from ..polyhedral.dependences import Dependence, Dependences
+from ..polyhedral.isl_context import coalesced
 from ..polyhedral.reductions import find_accumulation
 from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, restrict, sequence, statements
 from ..polyhedral.scop import Scop, Statement
@@ -95,7 +96,7 @@ class Split(Transformation):
             domain = scop.statement(name).domain
             at = known.aff(self.at, name, domain.get_space())
             for part, condition in zip(parts, (value.lt_set(at), value.ge_set(at)), strict=True):
-                chosen = _without_quotients(domain.intersect(condition).coalesce())
+                chosen = _without_quotients(coalesced(domain.intersect(condition)))
                 if not chosen.intersect_params(scop.context).is_empty():
                     part[name] = chosen
         return parts
@@ -103,7 +104,7 @@ class Split(Transformation):
 
 def _without_quotients(points: isl.Set) -> isl.Set:
     """The same points without divisions, as those of tile loops, where they need none."""
-    simpler = points.remove_divs().coalesce()
+    simpler = coalesced(points.remove_divs())
     return simpler if simpler.is_equal(points) else points
 
 
@@ -155,7 +156,7 @@ def _split_pairs(
                         dependence,
                         source=source,
                         target=target,
-                        relation=relation.coalesce(),
+                        relation=coalesced(relation),
                         reduction=dependence.reduction and source == target,
                     )
 

@@ -50,7 +50,7 @@ class SharedCode:
         `openmp` are the functions of the OpenMP runtime that its parallel loops call: none, if it
         has no parallel loops. Raises ImportError where it cannot run here.
         """
-        asked = os.environ.get("LOOPWRIGHT_LEVEL")
+        asked = os.environ.get("LOOPWRIGHT_LEVEL") or None
         if asked is not None and asked not in known:
             raise ImportError(f"{name}: LOOPWRIGHT_LEVEL={asked} is none of {', '.join(known)}")
         file = package / "lib" / f"lib{name}.so"

@@ -17,7 +17,7 @@ def package_files(library: SharedLibrary, version: str) -> dict[str, str]:
             version=version,
             functions=", ".join(interface.symbol for interface in library.interfaces),
         ),
-        f"lib/cmake/{name}/{name}Config.cmake": _CMAKE.replace("NAME", name),
+        f"lib/cmake/{name}/{name}Config.cmake": _CMAKE.replace("@NAME@", name),
         f"lib/cmake/{name}/{name}ConfigVersion.cmake": _CMAKE_VERSION.replace("@", version),
     }
 
@@ -35,14 +35,14 @@ Libs: -L${{libdir}} -Wl,-rpath,${{libdir}} -l{name}
 """
 
 _CMAKE = """\
-# find_package(NAME CONFIG) and target_link_libraries(main PRIVATE NAME::NAME)
-get_filename_component(_NAME_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
-if(NOT TARGET NAME::NAME)
-  add_library(NAME::NAME SHARED IMPORTED)
-  set_target_properties(NAME::NAME PROPERTIES
-    IMPORTED_LOCATION "${_NAME_prefix}/lib/libNAME.so"
-    IMPORTED_SONAME "libNAME.so"
-    INTERFACE_INCLUDE_DIRECTORIES "${_NAME_prefix}/include")
+# find_package(@NAME@ CONFIG) and target_link_libraries(main PRIVATE @NAME@::@NAME@)
+get_filename_component(_@NAME@_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+if(NOT TARGET @NAME@::@NAME@)
+  add_library(@NAME@::@NAME@ SHARED IMPORTED)
+  set_target_properties(@NAME@::@NAME@ PROPERTIES
+    IMPORTED_LOCATION "${_@NAME@_prefix}/lib/lib@NAME@.so"
+    IMPORTED_SONAME "lib@NAME@.so"
+    INTERFACE_INCLUDE_DIRECTORIES "${_@NAME@_prefix}/include")
 endif()
 """
 

@@ -160,6 +160,10 @@ MISTAKES = {
         "ni, nj, nk, C_dim0, C_dim1, A_dim0, A_dim1, B_dim0, B_dim1",
     ),
     "no value": (["--set", "ni"], "loopwright: error: --set expects NAME=VALUE, got 'ni'"),
+    "several at once": (
+        ["-s", "ni=1,nj=2"],
+        "loopwright: error: --set takes one value, got 'ni=1,nj=2': write --set ni=1 --set nj=2",
+    ),
     "twice": (["-s", "ni=1", "-s", "ni=2"], "loopwright: error: --set gives 'ni' twice"),
     "no integer": (
         ["--set", "ni=1.5"],

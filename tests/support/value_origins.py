@@ -191,7 +191,7 @@ class NestExecution:
     ) -> Homes:
         result = dict(homes)
         for placement in self.generated.placements:
-            if placement.home is (None if node is None else node.loop):
+            if placement.last is (None if node is None else node.loop):
                 if any(loop.name not in loops for loop in placement.outer):
                     continue
                 outer = [Index(loops[loop.name]) for loop in placement.outer]

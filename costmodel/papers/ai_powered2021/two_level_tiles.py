@@ -12,9 +12,10 @@ from ....passes.estimate.estimate import estimate
 from ....passes.estimate.scheduling_context import SchedulingContext
 from ....passes.polyhedral.schedule_tree import Leaf, Loop, Tree, chains, nests
 from ....passes.schedules.schedule import Schedule, Transformation
+from ....passes.schedules.unrolled_copies import copies
 from ....passes.search.space.moves import Move
 from ....passes.search.space.registers import inner_vectors, jams, register_tiles, vectors
-from ....passes.search.space.trees import certain_names, copies
+from ....passes.search.space.trees import certain_names
 from ....passes.transformations.interchange import Interchange
 from ....passes.transformations.parallel import Parallel
 from ....passes.transformations.tile import Tile

@@ -11,7 +11,7 @@ import islpy as isl
 
 from ....dialects.errors import SourceError
 from ..bounds import sizes_outside
-from ..isl_context import ISL_LOCK, TooComplexError, bounded
+from ..isl_context import ISL_LOCK, TooComplexError, bounded, coalesced
 from ..scop import Array, Scop
 from .last_writers import LastWriters, written
 from .proof import Proof, UndecidedError, UnequalTermsError
@@ -163,7 +163,7 @@ def _outputs(first: Scop, second: Scop) -> Iterator[tuple[Array, Array, isl.Set]
                 if part is not None
             ]
             if elements:
-                yield array, other, reduce(isl.Set.union, elements).coalesce()
+                yield array, other, coalesced(reduce(isl.Set.union, elements))
     for array, other in zip(first.returns, second.returns, strict=True):
         point = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0))
         yield array, other, point.align_params(first.context.get_space())

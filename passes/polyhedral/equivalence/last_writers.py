@@ -9,6 +9,7 @@ import islpy as isl
 from xdsl.ir.affine import AffineMap
 
 from ..array_dataflow import ArrayAccesses
+from ..isl_context import coalesced
 from ..schedule_tree import Leaf, Sequence
 from ..scop import Access, AccessKind, Array, Scop, Statement
 from ..unimodular import UnimodularStatements
@@ -94,7 +95,7 @@ class LastWriters:
             return []
         sink = isl.UnionMap.from_map(read)
         parts = accesses.last_before(accesses.writes, sink).reverse().get_map_list()
-        return [parts.get_at(n).coalesce() for n in range(parts.n_map())]
+        return [coalesced(parts.get_at(n)) for n in range(parts.n_map())]
 
     def _by_store(self, read: isl.Map, array: Array, writers: isl.Map) -> list[Source]:
         """The stores of one statement that are the last ones: the later of two in one instance."""
@@ -151,4 +152,4 @@ def written(scop: Scop, array: Array) -> isl.Set | None:
         for access in statement.writes
         if access.array is array
     ]
-    return reduce(isl.Set.union, ranges).coalesce() if ranges else None
+    return coalesced(reduce(isl.Set.union, ranges)) if ranges else None

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from ..affine_text import to_text
+from ..isl_context import coalesced
 from .last_writers import LastWriters
 from .reassociation import Combination, Reassociation
 from .sums import NoSumError, Summand, Sums, match
@@ -233,8 +234,8 @@ class Proof:
 
     def _explore(self, key: tuple[Term, Term], known: isl.Map | None, pairs: isl.Map) -> None:
         """Compares terms that are assumed to be equal from now on."""
-        pairs = pairs.coalesce()
-        self.assumed[key] = pairs if known is None else known.union(pairs).coalesce()
+        pairs = coalesced(pairs)
+        self.assumed[key] = pairs if known is None else coalesced(known.union(pairs))
         self._active[key].append(pairs)
         try:
             self._compare(*key, pairs)
@@ -248,7 +249,7 @@ class Proof:
             hull = hull.intersect_domain(mine.statement.domain)
         if not isinstance(other, Input | Undefined):
             hull = hull.intersect_range(other.statement.domain)
-        return hull.coalesce()
+        return coalesced(hull)
 
 
 def _likeness(mine: Term, other: Term) -> int:

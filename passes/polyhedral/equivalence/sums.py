@@ -19,6 +19,7 @@ from functools import reduce
 
 import islpy as isl
 
+from ..isl_context import coalesced
 from .last_writers import LastWriters
 from .reassociation import Combination, Reassociation, constant, is_neutral, operands
 from .terms import Apply, Input, Load, Term, Undefined, loads
@@ -187,7 +188,7 @@ class _Paths:
                 for term in inside
             ),
         )
-        closure = step.transitive_closure()[0].union(same).coalesce()
+        closure = coalesced(step.transitive_closure()[0].union(same))
         if not step.apply_range(closure).union(same).is_equal(closure):
             raise NoSumError("the instances that a sum accumulates are not known exactly")
         maps = closure.get_map_list()
@@ -214,7 +215,7 @@ def _follow(first: isl.Map, second: isl.Map) -> isl.Map | None:
         paths = first.domain_map().range_product(first.range_map().apply_range(second))
         if not paths.is_injective():
             raise NoSumError("a sum adds one value several times")
-    return found.coalesce()
+    return coalesced(found)
 
 
 def _components(graph: dict[Term, _Node]) -> dict[Term, int]:
@@ -272,7 +273,7 @@ def _one_to_one(
     return (
         both.range_factor_domain(),
         both.range_factor_range(),
-        both.range().unwrap().coalesce(),
+        coalesced(both.range().unwrap()),
     )
 
 

@@ -15,7 +15,7 @@ from ....dialects.errors import SourceError
 from .. import schedule_tree
 from ..affine_text import to_text
 from ..identifiers import identifier
-from ..isl_context import bounded_for
+from ..isl_context import bounded_for, coalesced
 from ..memrefs import as_memref, memref_shape
 from ..scatter_reductions import updates_of
 from ..schedule_tree import Leaf, Loop, Tree
@@ -217,9 +217,11 @@ class _Builder:
         root = self.nests.calls.get(first) or self.nests.places[first]
         around = root.surroundings
         instance = f"{name}[{', '.join(around.names)}]"
-        domain = isl.Set(
-            f"{self.space} -> {{ {instance} : {' and '.join(around.constraints) or '1 = 1'} }}"
-        ).coalesce()
+        domain = coalesced(
+            isl.Set(
+                f"{self.space} -> {{ {instance} : {' and '.join(around.constraints) or '1 = 1'} }}"
+            )
+        )
         accesses: list[Access] = []
         for op in group.body:
             if (place := self.nests.places.get(op)) is not None:

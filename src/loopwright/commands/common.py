@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -224,6 +225,9 @@ def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
         name, equals, value = text.partition("=")
         if not name or not equals or not value:
             raise UsageError(f"{option} expects NAME=VALUE, got '{text}'")
+        if re.match(r"[-+.\d]+,\s*\w+=", value):
+            each = text.replace(",", f" {option} ").replace("  ", " ")
+            raise UsageError(f"{option} takes one value, got '{text}': write {option} {each}")
         if name in pairs:
             raise UsageError(f"{option} gives '{name}' twice")
         pairs[name] = value

@@ -31,11 +31,13 @@ from ..runtime.jit import object_code as jit
 from ..runtime.jit.compile import verified_loops
 from ..runtime.program import Function
 from ..support.json_records import Document, Record
+from ..support.progress import ProgressLine
 from . import UsageError
 from .common import (
     VERDICT,
     add_fast_math_argument,
     add_program_arguments,
+    add_quiet_argument,
     add_schedule_arguments,
     add_target_argument,
     add_verify_argument,
@@ -93,6 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-t", "--threads", type=int, metavar="T", help="threads (--llvm and --asm)")
     add_fast_math_argument(parser)
     add_target_argument(parser)
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -105,19 +108,21 @@ def run(arguments: argparse.Namespace) -> int:
     check_size_names(arguments, (size.name for each in chosen for size in each.scop.sizes))
     emitted: list[EmittedFunction] = []
     for each in chosen:
-        schedule = read_schedule(
-            arguments,
-            each,
-            sizes,
-            threads=arguments.threads,
-            target=target,
-            fast_math=arguments.fast_math,
-        )
-        known = with_standard_extents(arguments.file, each, sizes)
-        vectors = arguments.format != "c"
-        loops, verdict = _loops(each, known, schedule, vectors=vectors, verify=arguments.verify)
+        with ProgressLine() as line:
+            line.update(f"generating code of {each.name}")
+            schedule = read_schedule(
+                arguments,
+                each,
+                sizes,
+                threads=arguments.threads,
+                target=target,
+                fast_math=arguments.fast_math,
+            )
+            known = with_standard_extents(arguments.file, each, sizes)
+            vectors = arguments.format != "c"
+            loops, verdict = _loops(each, known, schedule, vectors=vectors, verify=arguments.verify)
+            text = _emit(arguments, loops, target).rstrip()
         tell_verdict(each.name, verdict)
-        text = _emit(arguments, loops, target).rstrip()
         print(text)
         emitted.append(EmittedFunction(each.name, text, verdict and str(verdict)))
     emit(EmitDocument(arguments.format, tuple(emitted)))

@@ -35,10 +35,12 @@ from ..reports.spaces import spaces_drawing
 from ..runtime.program import DEFAULT, Function
 from ..support.json_records import Document
 from ..support.output_files import write_output
+from ..support.progress import ProgressLine
 from . import UsageError
 from .common import (
     add_fast_math_argument,
     add_program_arguments,
+    add_quiet_argument,
     add_schedule_arguments,
     add_target_argument,
     named_target,
@@ -80,6 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_fast_math_argument(parser)
     add_target_argument(parser)
+    add_quiet_argument(parser)
     parser.add_argument(
         "--explain",
         action="store_true",
@@ -101,14 +104,16 @@ def run(arguments: argparse.Namespace) -> int:
     check_size_names(arguments, (size.name for size in function.scop.sizes))
     if arguments.explain and arguments.pipeline != DEFAULT:
         raise UsageError(f"--explain is about the default schedule: give -p {DEFAULT}")
-    after = read_schedule(
-        arguments,
-        function,
-        sizes,
-        threads=arguments.threads,
-        target=named_target(arguments),
-        fast_math=arguments.fast_math,
-    )
+    with ProgressLine() as line:
+        line.update(f"scheduling {function.name}")
+        after = read_schedule(
+            arguments,
+            function,
+            sizes,
+            threads=arguments.threads,
+            target=named_target(arguments),
+            fast_math=arguments.fast_math,
+        )
     schedules = {"before": function.schedule()}
     if after is not None:
         schedules["after"] = after

@@ -28,6 +28,7 @@ class RootFolder(AnyFiles):
 
     def __init__(self, root: Path) -> None:
         self._root = root.resolve(strict=True)
+        self._written: set[Path] = set()
 
     def read(self, source: str) -> Program:
         """The program in a text or in a file of the folder."""
@@ -59,14 +60,17 @@ class RootFolder(AnyFiles):
         return Program(parse_module(text, source))
 
     def write(self, path: str, text: str) -> None:
-        """Writes a file of the folder."""
+        """Writes a file of the folder; replaces none but what it wrote itself."""
         target = self._inside(path)
         try:
             if target.exists() and not target.is_file():
                 raise CallError("path", f"{path}: no ordinary file")
             if not target.parent.is_dir():
                 raise CallError("path", f"{path}: there is no such folder")
+            if target.exists() and target not in self._written:
+                raise CallError("path", f"{path}: is there already", "choose another name")
             write_output(target, text)
+            self._written.add(target)
         except OSError as error:
             raise CallError("path", f"{path}: {error.strerror}") from None
 

@@ -49,6 +49,7 @@ from .records import (
 )
 from .shipped_kernels import standard_size
 from .texts import Form, text_of
+from .turns import measure_in_turns
 
 ProgramName = Annotated[str, "the program, as `load` has named it"]
 ScheduleText = Annotated[
@@ -227,7 +228,7 @@ class Session:
 
     @checked
     def time(self, program: ProgramName, schedule: ScheduleText = "") -> Measurement:
-        """Runs a schedule in a child process, and compares results and time with the program."""
+        """Runs a schedule and the program in turns, in a child process; compares them."""
         found = self._program(program)
         scheduled = found.schedule(schedule)
         for other in self._programs.values():
@@ -235,11 +236,12 @@ class Session:
                 other.close()
         evaluator = found.evaluator(self.limits)
         try:
-            (speedup,) = evaluator.measure(found.context, [scheduled])
+            speedup, base = measure_in_turns(
+                evaluator, found.context, found.schedule(""), scheduled
+            )
         except EvaluationError:
             found.close()  # it would never run anything
             raise
-        base = evaluator.baseline_seconds
         return Measurement(
             str(scheduled),
             speedup,

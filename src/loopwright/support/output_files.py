@@ -23,7 +23,10 @@ def replacing(path: str | Path) -> Generator[Path]:
     """
     path = Path(path)
     if path.exists() and not path.is_file():
-        yield path
+        try:
+            yield path
+        except OSError as error:
+            raise _named(error, path) from error
         return
     # A symbolic link stays one.
     target = path.resolve() if path.is_symlink() else path

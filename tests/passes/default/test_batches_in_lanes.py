@@ -107,3 +107,58 @@ def test_few_problems_stay_as_they_are() -> None:
     for batch, n in ((24, 9), (4096, 300)):
         context = SchedulingContext(infer_extents(scop, {"batch": batch, "n": n}), 2)
         assert batches_in_lanes(original, original.tree, context) is None
+
+
+FILTER = """
+func.func @filter(%batch: index, %steps: index, %F: memref<NxNxf64>, %z: memref<?x?xf64>,
+                  %P: memref<?xNxNxf64>) {
+  %zero = arith.constant 0.0 : f64
+  affine.for %b = 0 to %batch {
+    affine.for %t = 0 to %steps {
+      %S = memref.alloca() : memref<NxNxf64>
+      affine.for %i = 0 to N {
+        affine.for %j = 0 to N {
+          %sum = affine.for %k = 0 to N iter_args(%s = %zero) -> (f64) {
+            %0 = affine.load %F[%i, %k] : memref<NxNxf64>
+            %1 = affine.load %P[%b, %k, %j] : memref<?xNxNxf64>
+            %2 = arith.mulf %0, %1 : f64
+            %3 = arith.addf %s, %2 : f64
+            affine.yield %3 : f64
+          }
+          affine.store %sum, %S[%i, %j] : memref<NxNxf64>
+        }
+      }
+      affine.for %i = 0 to N {
+        affine.for %j = 0 to N {
+          %4 = affine.load %S[%j, %i] : memref<NxNxf64>
+          %5 = affine.load %z[%t, %b] : memref<?x?xf64>
+          %6 = arith.addf %4, %5 : f64
+          affine.store %6, %P[%b, %i, %j] : memref<?xNxNxf64>
+        }
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+@pytest.mark.parametrize("target", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_filters_with_a_matrix_that_all_problems_share(kind: str, target: Target, n: int) -> None:
+    """What is multiplied by the shared matrix is there for one step of a problem at a time."""
+    function = load(FILTER.replace("N", str(n)).replace("f64", kind))["filter"]
+    sizes = infer_extents(function.scop, {"batch": 4096, "steps": 9})
+    chosen = default_schedule(function.scop, sizes, target, threads=2)
+    assert "array=P order=1,2,0" in str(chosen) and "parallel{loops=bt}" in str(chosen)
+    dtype = {"f32": np.float32, "f64": np.float64}[kind]
+    for batch, steps in ((1, 4), (16, 9), (37, 1), (70, 6)):
+        generator = np.random.default_rng(batch)
+        shared = generator.normal(size=(n, n)).astype(dtype) / n
+        z = generator.normal(size=(steps, batch)).astype(dtype)
+        found = generator.normal(size=(batch, n, n)).astype(dtype)
+        expected = found.copy()
+        function.compile(None, threads=1)(batch, steps, shared, z, expected)
+        function.compile(chosen, threads=2, verify=True)(batch, steps, shared, z, found)
+        np.testing.assert_array_equal(found, expected)

@@ -9,6 +9,8 @@ from support.scops import schedule_of
 import loopwright
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.double_buffering import double_buffered
+from loopwright.passes.polyhedral.schedule_tree import Loop, nests
+from loopwright.passes.transformations.double_buffer import copies_back
 
 SMOOTH = """
 func.func @f(%steps: index, %n: index, %m: index, %A: memref<?x?xf32>, %B: memref<?x?xf32>) {
@@ -87,3 +89,39 @@ def test_results_stay(steps: int, threads: int) -> None:
         function.compile(None)(steps, *sizes, *others)
         for array, other in zip(arrays, others, strict=True):
             np.testing.assert_array_equal(array, other)
+
+
+PRIVATE = """
+func.func @f(%A: memref<30x40xf32>, %B: memref<30x40xf32>) {
+  %zero = arith.constant 0.0 : f32
+  affine.for %t = 0 to 30 {
+    %P = memref.alloca() : memref<40xf32>
+    affine.for %i = 0 to 40 {
+      %sum = affine.for %j = 0 to 40 iter_args(%s = %zero) -> (f32) {
+        %0 = affine.load %A[%t, %j] : memref<30x40xf32>
+        %1 = arith.addf %s, %0 : f32
+        affine.yield %1 : f32
+      }
+      affine.store %sum, %P[%i] : memref<40xf32>
+      %square = arith.mulf %sum, %sum : f32
+      affine.store %square, %B[%t, %i] : memref<30x40xf32>
+    }
+    affine.for %i = 0 to 40 {
+      %2 = affine.load %P[39 - %i] : memref<40xf32>
+      %3 = affine.load %B[%t, %i] : memref<30x40xf32>
+      %4 = arith.addf %2, %3 : f32
+      affine.store %4, %B[%t, %i] : memref<30x40xf32>
+    }
+  }
+  return
+}
+"""
+
+
+def test_nothing_is_left_in_private_arrays_for_the_next_iteration() -> None:
+    schedule = schedule_of(PRIVATE)
+    (nest,) = nests(schedule.tree)
+    assert isinstance(nest, Loop)
+    (copy,) = copies_back(schedule.scop, nest)
+    assert copy.target.array.scope_depth == 1
+    assert double_buffered(schedule) is None

@@ -133,3 +133,71 @@ def test_lanes_far_apart_are_left_alone(zen3: None) -> None:
 
 def test_rows_that_no_cache_holds_are_left_alone(zen3: None) -> None:
     assert answer(filled(PRODUCT, COUNT=2, FIRST="%k", SECOND="%j", TYPE="f64", N=900)) is None
+
+
+SOLVES = """
+func.func @f(%L: memref<20xNxNxTYPE>, %B: memref<20xNxMxTYPE>) {
+  affine.for %FIRST = 0 to FIRST_END {
+    affine.for %SECOND = 0 to SECOND_END {
+      affine.for %i = 0 to N {
+        %0 = affine.load %B[%e, %i, %c] : memref<20xNxMxTYPE>
+        %s = affine.for %j = 0 to %i iter_args(%a = %0) -> (TYPE) {
+          %1 = affine.load %L[%e, %i, %j] : memref<20xNxNxTYPE>
+          %2 = affine.load %B[%e, %j, %c] : memref<20xNxMxTYPE>
+          %3 = arith.mulf %1, %2 : TYPE
+          %4 = arith.subf %a, %3 : TYPE
+          affine.yield %4 : TYPE
+        }
+        %5 = affine.load %L[%e, %i, %i] : memref<20xNxNxTYPE>
+        %6 = arith.divf %s, %5 : TYPE
+        affine.store %6, %B[%e, %i, %c] : memref<20xNxMxTYPE>
+      }
+      STAGE
+    }
+  }
+  return
+}
+"""
+
+BACKWARDS = """
+      affine.for %k = 0 to N {
+        %7 = affine.load %B[%e, N - 1 - %k, %c] : memref<20xNxMxTYPE>
+        %t = affine.for %l = 0 to %k iter_args(%b = %7) -> (TYPE) {
+          %8 = affine.load %L[%e, N - 1 - %l, N - 1 - %k] : memref<20xNxNxTYPE>
+          %9 = affine.load %B[%e, N - 1 - %l, %c] : memref<20xNxMxTYPE>
+          %10 = arith.mulf %8, %9 : TYPE
+          %11 = arith.subf %b, %10 : TYPE
+          affine.yield %11 : TYPE
+        }
+        affine.store %t, %B[%e, N - 1 - %k, %c] : memref<20xNxMxTYPE>
+      }
+"""
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("order", ["ec", "ce"])
+@pytest.mark.parametrize("n, m", [(20, 8), (33, 16), (7, 5)])
+@pytest.mark.parametrize("stage", ["", BACKWARDS])
+def test_right_hand_sides_around_a_recurrence(
+    zen3: None, kind: str, order: str, n: int, m: int, stage: str
+) -> None:
+    """Lanes along the loop that may have them, where the innermost one with loops inside may not.
+
+    How long the loops inside are depends on other loops.
+    """
+    ends = {"e": 20, "c": m}
+    first, second = order
+    text = SOLVES.replace("FIRST_END", str(ends[first])).replace("SECOND_END", str(ends[second]))
+    text = filled(text, STAGE=stage, FIRST=first, SECOND=second, TYPE=kind, N=n, M=m)
+    found = answer(text)
+    assert found is not None and "vectorize{loops=c" in str(found)
+    chosen = default_schedule(found.scop, infer_extents(found.scop, {}), threads=1)
+    assert order == "ce" or "vectorize{loops=c" in str(chosen)
+    generator = np.random.default_rng(1)
+    matrices = np.tril(generator.random((20, n, n)) / n + np.eye(n)).astype(TYPES[kind])
+    right = generator.random((20, n, m)).astype(TYPES[kind])
+    results = [right.copy() for _ in range(2)]
+    for schedule, result in zip((None, str(found)), results, strict=True):
+        loopwright.load(text)["f"].compile(schedule, threads=2)(matrices, result)
+    assert np.array_equal(results[0], results[1])
+    assert np.isfinite(results[0]).all() and not np.array_equal(results[0], right)

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import islpy as isl
 import pytest
 
+from loopwright.passes.polyhedral import isl_context
 from loopwright.passes.polyhedral.isl_context import TooComplexError, bounded, coalesced
-
-
-class Unmerged:
-    """Stands for a relation whose pieces isl fails to merge."""
-
-    def n_basic_map(self) -> int:
-        return 2
-
-    def coalesce(self) -> isl.Map:
-        raise isl.Error("original tableau does not correspond to original basic map")
 
 
 def test_fewer_pieces() -> None:
@@ -26,9 +17,32 @@ def test_fewer_pieces() -> None:
     assert merged.is_equal(pieces) and merged.n_basic_map() == 1
 
 
-def test_what_cannot_be_merged_stays_as_it_is() -> None:
-    relation = cast(Any, Unmerged())
-    assert coalesced(relation) is relation
+PIECES = {
+    isl.Set: "{ [i] : 0 <= i < 5; [i] : 5 <= i < 9 }",
+    isl.Map: "{ [i] -> [i] : 0 <= i < 5; [i] -> [i] : 5 <= i < 9 }",
+    isl.UnionMap: "{ A[i] -> [i] : 0 <= i < 5; A[i] -> [i] : 5 <= i < 9; B[] -> [1] }",
+    isl.PwAff: "{ [i] -> [(i)] : 0 <= i < 5; [i] -> [(i)] : 5 <= i < 9 }",
+    isl.PwMultiAff: "{ [i] -> [(i), (1)] : 0 <= i < 5; [i] -> [(i), (1)] : 5 <= i < 9 }",
+}
+
+
+@pytest.mark.parametrize("kind", PIECES, ids=lambda kind: kind.__name__)
+def test_what_cannot_be_merged_stays_as_it_is(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> None:
+        raise isl.Error("original tableau does not correspond to original basic map")
+
+    monkeypatch.setattr(kind, "coalesce", fail)
+    pieces = kind(PIECES[kind])
+    assert coalesced(pieces) is pieces
+
+
+@pytest.mark.parametrize("kind", PIECES, ids=lambda kind: kind.__name__)
+def test_many_pieces_are_not_merged(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isl_context, "MOST_PIECES", 1)
+    pieces = kind(PIECES[kind])
+    assert coalesced(pieces) is pieces
+    monkeypatch.undo()
+    assert coalesced(pieces).is_equal(pieces)
 
 
 def test_bounds_hold() -> None:

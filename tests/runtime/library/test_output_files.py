@@ -45,3 +45,9 @@ def test_what_is_no_file_is_written_to() -> None:
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"kernel\.o"):
         write_output(tmp_path / "none" / "kernel.o", b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_devices_are_named_in_errors() -> None:
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        write_output("/dev/full", "text\n")

@@ -29,6 +29,11 @@ def test_the_variable_forces_a_level(folder: Path, level: str) -> None:
     assert run_python(folder, code, {"LOOPWRIGHT_LEVEL": level}) == f"{level} 2.0\n"
 
 
+def test_an_empty_variable_allows_all_levels(folder: Path) -> None:
+    code = "import small; print(small.library.level)"
+    assert run_python(folder, code, {"LOOPWRIGHT_LEVEL": ""}) == run_python(folder, code, {})
+
+
 @pytest.mark.parametrize(
     ("level", "message"),
     [

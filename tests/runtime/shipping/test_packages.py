@@ -75,6 +75,10 @@ find_package(small 0.1 CONFIG REQUIRED)
 set(CMAKE_CXX_STANDARD 17)
 add_executable(main main.cpp)
 target_link_libraries(main PRIVATE small::small)
+get_target_property(soname small::small IMPORTED_SONAME)
+if(NOT soname STREQUAL "libsmall.so")
+  message(FATAL_ERROR "the name of the library is ${soname}")
+endif()
 """
 
 
