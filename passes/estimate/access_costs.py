@@ -204,7 +204,6 @@ def _operations(
         for loop in around.loops
         for direction in [_direction(statement, around, loop)]
     ]
-    kept: list[Loop] = []
     if any(
         loop is around.vector and stride not in (0, 1)
         for loop, stride in zip(around.loops, strides, strict=True)
@@ -214,6 +213,7 @@ def _operations(
             stride or int(_is_moved(access, statement, around, loop))
             for loop, stride in zip(around.loops, strides, strict=True)
         ]
+    kept: list[Loop] = []
     # What is used again stays in registers, where they hold all of it.
     is_uneven = around.vector is not None and _is_uneven(access, statement, around)
     if not is_uneven and _registers(strides, around) <= machine.vector_registers:

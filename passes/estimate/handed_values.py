@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
 from math import ceil, prod
 
 from ..polyhedral.schedule_tree import Loop, leaves
 from ..polyhedral.scop import Access, AccessKind
 from .program_statistics import StatementStatistics
-from .scheduled_program import ScheduledProgram
-
-
-@dataclass(frozen=True)
-class _Place:
-    """The element, or register tile, that an access stays at while inner loops run."""
-
-    statement: str
-    access: Access
-    key: Hashable
-    times: float
+from .scheduled_program import ScheduledProgram, value_in_iterators
 
 
 def handed_values(program: ScheduledProgram, nest: Loop) -> frozenset[tuple[str, Access]]:
@@ -32,42 +22,45 @@ def handed_values(program: ScheduledProgram, nest: Loop) -> frozenset[tuple[str,
       for k: D[j] = D[j] + f(j, k)   ->   for k: s = s + f(j, k)
       E[j] = g(D[j])                      D[j] = s; E[j] = g(s)
     """
-    found = [place for place in _places(program, nest) if place.times]
+    found = list(_places(program, nest))
     handed: set[tuple[str, Access]] = set()
-    for kind, order in ((AccessKind.READ, found), (AccessKind.WRITE, found[::-1])):
-        others: dict[Hashable, str] = {}
-        for place in order:
-            name = others.get(place.key)
-            if place.access.kind is kind and name not in (None, place.statement):
-                handed.add((place.statement, place.access))
-            if place.access.kind is AccessKind.WRITE or kind is AccessKind.READ:
-                others.setdefault(place.key, place.statement)
+    first: dict[Hashable, str] = {}
+    for name, access, place in found:
+        if first.setdefault(place, name) != name and access.kind is AccessKind.READ:
+            handed.add((name, access))
+    last = {place: name for name, access, place in found if access.kind is AccessKind.WRITE}
+    for name, access, place in found:
+        if access.kind is AccessKind.WRITE and last[place] != name:
+            handed.add((name, access))
     return frozenset(handed)
 
 
-def _places(program: ScheduledProgram, nest: Loop) -> Iterator[_Place]:
-    """Those of arguments that several statements access, loads of a statement before its stores.
+def _places(program: ScheduledProgram, nest: Loop) -> Iterator[tuple[str, Access, Hashable]]:
+    """Where accesses stay while inner loops run: an element, or a tile that registers hold.
 
-    Local arrays are often read in another order right away, which then waits for the stores.
+    Those of arguments that several statements access. Local arrays are often read in another order
+    right away, which then waits for the stores.
     """
     members = [
-        (program.statement(leaf.statement), loops)
+        (statement, loops)
         for leaf, loops in leaves(nest, ())
-        if program.statement(leaf.statement).instances
+        if (statement := program.statement(leaf.statement)).instances
     ]
-    users: dict[str, int] = {}
-    for statement, _ in members:
-        for name in {access.array.name for access in statement.statement.accesses}:
-            users[name] = users.get(name, 0) + 1
+    users = Counter(
+        name
+        for statement, _ in members
+        for name in {a.array.name for a in statement.statement.accesses if not a.array.is_local}
+    )
     for statement, loops in members:
-        trips = statement.trips(loops)
-        for access in sorted(statement.statement.accesses, key=_is_write):
-            if users[access.array.name] > 1 and not access.array.is_local:
-                yield _place(program, statement, access, loops, trips)
-
-
-def _is_write(access: Access) -> bool:
-    return access.kind is AccessKind.WRITE
+        shared = [each for each in statement.statement.accesses if users[each.array.name] > 1]
+        if not shared:
+            continue
+        name = statement.statement.name
+        values = [value_in_iterators(loop, name) for loop in loops]
+        for access in shared:
+            place = _place(program, statement, access, loops, values)
+            if place is not None:
+                yield name, access, place
 
 
 def _place(
@@ -75,27 +68,28 @@ def _place(
     statement: StatementStatistics,
     access: Access,
     loops: tuple[Loop, ...],
-    trips: tuple[float, ...],
-) -> _Place:
-    """Where an access is outside of the inner loops in which it does not move."""
-    statistics = program.statistics
+    values: list[str],
+) -> Hashable | None:
+    """What is the same for accesses that stay at the same place as often; None for large tiles."""
+    trips = statement.trips(loops)
     moves = [
         count > 1
         and (
             (direction := statement.direction(loops, loop)) is None
-            or statement.stride(access, direction, statistics) != 0
+            or statement.stride(access, direction, program.statistics) != 0
         )
         for loop, count in zip(loops, trips, strict=True)
     ]
     depth = max((k + 1 for k, loop in enumerate(loops) if moves[k] and loop.unroll != 0), default=0)
     tile = [k for k in range(depth, len(loops)) if moves[k]]
     registers = prod(ceil(trips[k] / (loops[k].vector or 1)) for k in tile)
-    fits = registers <= program.machine.vector_registers
-    name = statement.statement.name
-    offsets = tuple(
-        str(loops[k].schedule[name]).rpartition("->")[2] for k in (*range(depth), *tile)
+    if registers > program.machine.vector_registers:
+        return None
+    known = (*range(depth), *tile)
+    return (
+        access.array.name,
+        tuple(map(str, access.map.results)),
+        tuple(map(id, loops[:depth])),
+        tuple(values[k] for k in known),
+        round(prod(trips[k] for k in known)),
     )
-    subscripts = tuple(map(str, access.map.results))
-    key = (tuple(map(id, loops[:depth])), offsets, access.array.name, subscripts)
-    times = prod(trips[k] for k in (*range(depth), *tile))
-    return _Place(name, access, (*key, round(times)), times if fits else 0.0)

@@ -21,7 +21,7 @@ from .operation_costs import Changes, throughput
 from .paired_products import adds_pairs
 from .program_statistics import StatementStatistics, bytes_of, is_moved, is_scalar
 from .recurrence_bound import recurrence
-from .scheduled_program import ScheduledProgram, innermost_loop
+from .scheduled_program import ScheduledProgram, innermost_loop, value_in_iterators
 from .vector_loops import VectorLoops
 
 INTERLEAVED = 4
@@ -94,7 +94,7 @@ class InCoreTime:
         parts: list[CoreCycles] = []
         for leaf, loops in members:
             # Statements that are shifted against each other run with values of other iterations.
-            place = tuple(self._offset(leaf.statement, loop) for loop in loops)
+            place = tuple(value_in_iterators(loop, leaf.statement) for loop in loops)
             cycles = self.cycles(leaf, loops, shared.setdefault(place, Shared(handed=handed)))
             if cycles is not None:
                 parts.append(cycles)
@@ -117,10 +117,6 @@ class InCoreTime:
             )
             for group in alike.values()
         )
-
-    def _offset(self, name: str, loop: Loop) -> str:
-        """A loop's value in terms of iterators, whatever the statement's name is."""
-        return str(loop.schedule[name]).rpartition("->")[2]
 
     def _seconds(self, cycles: CoreCycles) -> float:
         vectors = cycles.instances / cycles.lanes

@@ -90,6 +90,11 @@ class ScheduledProgram:
         return max(prod(self.statement(name).trips(outer)) for name in loop.schedule)
 
 
+def value_in_iterators(loop: Loop, statement: str) -> str:
+    """A loop's value in terms of iterators, whatever the statement's name is."""
+    return str(loop.schedule[statement]).rpartition("->")[2]
+
+
 def innermost_loop(loops: Sequence[Loop]) -> Loop | None:
     """The innermost loop that is left when short loops are fully unrolled."""
     return next((loop for loop in reversed(loops) if loop.unroll != 0), None)

@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 
 from ...dialects.errors import SourceError
 from ...support.fork_safety import held_in_forks
+from ...support.forked_trial import survives
 from .time_limit import TimeLimit
 
 # Objects of one isl context share reference counts and an error state without any locking, and
@@ -37,7 +38,10 @@ MOST_PIECES = 100
 """Pieces of a set or relation that `coalesced` tries to merge, pair by pair."""
 
 MOST_QUOTIENTS = 60
-"""In all pieces of such a relation together."""
+"""In all pieces together; with more, merging is tried in a copy of the process first."""
+
+MOST_SECONDS = 2
+"""CPU time of such a trial."""
 
 _Pieces = TypeVar("_Pieces", isl.Set, isl.Map, isl.UnionMap, isl.PwAff, isl.PwMultiAff)
 
@@ -82,7 +86,10 @@ def coalesced(relation: _Pieces) -> _Pieces:
     isl's `coalesce` stops at some relations ("original tableau does not correspond to ..."), and
     ends the process at some of hundreds of pieces, or of a dozen with seven quotients each.
     """
-    if not _is_safe(relation):
+    pieces, quotients = _size(relation)
+    if pieces > MOST_PIECES:
+        return relation
+    if quotients > MOST_QUOTIENTS and not survives(relation.coalesce, MOST_SECONDS):
         return relation
     try:
         return relation.coalesce()
@@ -92,8 +99,8 @@ def coalesced(relation: _Pieces) -> _Pieces:
         return relation
 
 
-def _is_safe(relation: _Pieces) -> bool:
-    """Whether there are few pieces, and few quotients in all of them together."""
+def _size(relation: _Pieces) -> tuple[int, int]:
+    """The numbers of pieces, and of quotients in all of them, of the largest map of a relation."""
     match relation:
         case isl.Set():
             pieces = relation.get_basic_sets()
@@ -101,12 +108,11 @@ def _is_safe(relation: _Pieces) -> bool:
             pieces = relation.get_basic_maps()
         case isl.UnionMap():
             maps = relation.get_map_list()
-            return all(_is_safe(maps.get_at(n)) for n in range(maps.n_map()))
+            sizes = [_size(maps.get_at(n)) for n in range(maps.n_map())]
+            return max((n for n, _ in sizes), default=0), max((n for _, n in sizes), default=0)
         case _:
-            return _is_safe(relation.domain())
-    if len(pieces) > MOST_PIECES:
-        return False
-    return sum(piece.dim(isl.dim_type.div) for piece in pieces) <= MOST_QUOTIENTS
+            return _size(relation.domain())
+    return len(pieces), sum(piece.dim(isl.dim_type.div) for piece in pieces)
 
 
 @contextmanager

@@ -15,6 +15,8 @@ from loopwright.dialects.parse import parse_module
 from loopwright.passes.polyhedral import dependences
 from loopwright.passes.polyhedral.dependences import compute_dependences
 from loopwright.passes.polyhedral.raising.raise_function import raise_module
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 FOLDER = Path(__file__).parent
 SIZES = ((3, 4), (5, 3))
@@ -68,6 +70,36 @@ def test_many_divisions(sizes: tuple[int, int]) -> None:
     found = compute_dependences(scop)
     assert any(each.memory_based for each in found)
     check_dependences(scop, found, [*sizes, 1.0, np.zeros((20, 20), np.float32)])
+
+
+# isl ended the process when it merged the dozen pieces of a dependence, of seven quotients each.
+PACKED = """
+func.func @f(%N: index, %K: index, %M: index, %A: memref<3xi8>) {
+  affine.for %i = -2 to affine_map<()[s0] -> (s0 - 1)>()[%N] {
+    affine.for %j = -3 to %M {
+      affine.for %k = affine_map<(d0) -> (((d0 * 2) mod 5) - 1)>(%i)
+          to affine_map<()[s0] -> (s0 - 1)>()[%K] step 2 {
+        affine.for %l = max affine_map<(d0) -> (2, d0 - 1)>(%k)
+            to affine_map<(d0)[s0] -> (-d0 + s0)>(%i)[%K] step 2 {
+          %v1 = arith.index_cast %j : index to i8
+          %v2 = affine.load %A[((%k - %l + %M + 1) mod 2) * 2] : memref<3xi8>
+          %v3 = arith.maxsi %v2, %v1 : i8
+          affine.store %v3, %A[((%k - %l + %M + 1) mod 2) * 2] : memref<3xi8>
+        }
+      }
+    }
+  }
+  return
+}
+"""
+
+
+def test_pieces_with_many_quotients() -> None:
+    steps = (
+        "tile{loops=j,k,l sizes=16,1,2},wavefront{loops=lt,j factors=1,3},pack{loops=lt array=A}"
+    )
+    schedule = Schedule.original(scop_of(PACKED)).apply_all(parse_pipeline(steps))
+    assert str(schedule) == steps
 
 
 @pytest.mark.parametrize("memory_based", (False, True))

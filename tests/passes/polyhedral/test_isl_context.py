@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from typing import Any
 
 import islpy as isl
@@ -43,6 +45,20 @@ def test_many_pieces_are_not_merged(kind: Any, monkeypatch: pytest.MonkeyPatch) 
     assert coalesced(pieces) is pieces
     monkeypatch.undo()
     assert coalesced(pieces).is_equal(pieces)
+
+
+QUOTIENTS = "{{ [i] -> [j] : 2 * floor(i / 2) = i and 3 * floor(j / 3) = j and {} <= i < {} }}"
+
+
+def test_pieces_with_many_quotients_are_merged_where_isl_survives_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(isl_context, "MOST_QUOTIENTS", 3)
+    pieces = isl.Map(QUOTIENTS.format(0, 6)).union(isl.Map(QUOTIENTS.format(6, 12)))
+    merged = coalesced(pieces)
+    assert pieces.n_basic_map() == 2 and merged.n_basic_map() == 1 and merged.is_equal(pieces)
+    monkeypatch.setattr(isl.Map, "coalesce", lambda _: os.kill(os.getpid(), signal.SIGSEGV))
+    assert coalesced(pieces) is pieces
 
 
 def test_bounds_hold() -> None:
