@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import islpy as isl
-from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ..polyhedral.aff_expression import aff_expression
@@ -14,9 +13,9 @@ from ..polyhedral.affine_text import to_text
 from ..polyhedral.isl_context import coalesced
 from ..polyhedral.remainders import without_multiples
 from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, restrict, sequence, statements
-from ..polyhedral.scop import Access, Array, Scop, Statement
+from ..polyhedral.scop import Access, Array, Statement
 from .errors import MalformedTransformation
-from .program_edits import copy_name, make_access, named_domain, symbols
+from .program_edits import cloned, copy_name, make_access, named_domain, symbols
 from .schedule import Schedule
 
 _SET = isl.dim_type.set
@@ -50,7 +49,7 @@ class Phases:
             raise MalformedTransformation("parts of the program are not affine")
         for statement, value in self.loop.schedule.items():
             domain = self.scop.statement(statement).domain
-            if not domain.dim(_SET) or not value.plain_is_equal(first_variable(domain)):
+            if not domain.dim(_SET) or not value.plain_is_equal(_first_variable(domain)):
                 raise MalformedTransformation(
                     f"{name} must be the first loop around {statement} in the program, as it is "
                     "written there"
@@ -92,7 +91,7 @@ class Phases:
         """The loop around what is done in the phases."""
         body = sequence(list(parts))
         functions = {
-            copy.name: first_variable(copy.domain)
+            copy.name: _first_variable(copy.domain)
             for copy in self.made
             if copy.name in statements(body)
         }
@@ -122,7 +121,7 @@ class Phases:
         def moved(expression: AffineExpr) -> AffineExpr:
             return without_multiples(expression.replace_dims_and_symbols(dims, own_symbols))
 
-        own = _cloned(old) if phase else {operation: operation for operation in old.body}
+        own = cloned(old) if phase else {operation: operation for operation in old.body}
         accesses: list[Access] = []
         for access in old.accesses:
             array, results = place(name, access, [moved(result) for result in access.map.results])
@@ -134,39 +133,9 @@ class Phases:
         return Statement(new, old.loops, domain, tuple(accesses), tuple(own.values()), indices)
 
 
-def as_base(scop: Scop) -> Scop:
-    """The program as one that code is compared with: each statement has operations of its own.
-
-    A store tells which statement a part of one is of; `split` makes statements that share them.
-    """
-    seen: set[Operation] = set()
-    result: list[Statement] = []
-    for statement in scop.statements:
-        if not seen.isdisjoint(statement.body):
-            own = _cloned(statement)
-            accesses = tuple(replace(a, op=own[a.op]) for a in statement.accesses)
-            statement = replace(statement, body=tuple(own.values()), accesses=accesses)
-        seen.update(statement.body)
-        result.append(statement)
-    base = replace(scop, statements=tuple(result))
-    return replace(base, base=base)
-
-
-def _cloned(statement: Statement) -> dict[Operation, Operation]:
-    """Operations of a statement, and copies of them."""
-    values: dict[SSAValue, SSAValue] = {}
-    return {operation: operation.clone(values) for operation in statement.body}
-
-
-def first_variable(domain: isl.Set) -> isl.Aff:
+def _first_variable(domain: isl.Set) -> isl.Aff:
     """The first induction variable."""
     return isl.Aff.var_on_domain(isl.LocalSpace.from_space(domain.get_space()), _SET, 0)
-
-
-def program_order(scop: Scop, tree: Tree, changed: Iterable[Statement]) -> tuple[Statement, ...]:
-    """The statements of a new tree, some of them new or changed, in its order."""
-    known = {s.name: s for s in scop.statements} | {s.name: s for s in changed}
-    return tuple(known[name] for name in statements(tree))
 
 
 def _renamed(tree: Tree, names: Mapping[str, str], moved: Mapping[str, isl.MultiAff]) -> Tree:

@@ -26,8 +26,16 @@ from ..polyhedral.schedule_tree import (
 )
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 from ..schedules.errors import MalformedTransformation
-from ..schedules.phases import Phases, as_base, program_order
-from ..schedules.program_edits import free_name, loops_over, make_access, named_domain, symbols
+from ..schedules.phases import Phases
+from ..schedules.program_edits import (
+    as_base,
+    free_name,
+    loops_over,
+    make_access,
+    named_domain,
+    program_order,
+    symbols,
+)
 from ..schedules.schedule import Schedule, Transformation, option
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
@@ -142,11 +150,8 @@ def _offsets(source: Access, target: Access) -> tuple[int, ...] | None:
 def rotations(scop: Scop, loop: Loop, copy: CopyBack) -> Iterator[list[CopyBack]]:
     """Copies that go together, the newest array first; as many as there are to begin with."""
     chain = [copy]
-    order = statements(loop.body)
     while (older := _older(scop, loop, chain)) is not None:
         chain.append(older)
-        if len(chain) > len(order):
-            break
     for length in range(len(chain), 0, -1):
         yield chain[:length]
 

@@ -14,7 +14,8 @@ from ..polyhedral.rounded_subscripts import block_and_period
 from ..polyhedral.schedule_tree import Loop, Tree, replace_node, without_marks
 from ..polyhedral.scop import Access, Array, Scop
 from ..schedules.errors import MalformedTransformation
-from ..schedules.phases import Phases, as_base, program_order
+from ..schedules.phases import Phases
+from ..schedules.program_edits import as_base, program_order
 from ..schedules.schedule import Schedule, Transformation, option
 
 LARGEST = 8
