@@ -12,6 +12,8 @@ processor. They come while the loop over k computes; where that is long, waiting
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects import func
 from xdsl.ir import SSAValue
 
@@ -32,7 +34,8 @@ MOST_ITERATIONS = 96
 def prefetch_accumulators(function: func.FuncOp, target: Target) -> None:
     """Adds prefetches of accumulators of arrays that no cache holds, in place."""
     capacity = target.capacity(max(target.caches, default=0))
-    large = {a for a in function.body.block.args if array_bytes(a) > capacity}
+    arguments: Sequence[SSAValue] = function.body.block.args
+    large = {a for a in arguments if array_bytes(a) > capacity}
     if not large:
         return
     numbering = Numbering()

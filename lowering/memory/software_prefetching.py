@@ -69,7 +69,8 @@ def prefetch_and_bypass(function: func.FuncOp, target: Target) -> None:
     """Adds prefetches, and marks stores that go past the caches, in place."""
     numbering = Numbering()
     nearby = target.caches.get(NEARBY, 0)
-    beyond = {a for a in function.body.block.args if array_bytes(a) > nearby}
+    arguments: Sequence[SSAValue] = function.body.block.args
+    beyond = {a for a in arguments if array_bytes(a) > nearby}
     if not beyond:
         return
     for block in [op.body.block for op in operations(function) if isinstance(op, affine.ForOp)]:
