@@ -23,6 +23,7 @@ from .loops.ir_builder import IRBuilder
 from .loops.local_bounds import check_local_subscripts
 from .loops.narrow_arithmetic import narrow_arithmetic
 from .loops.storage import Storage, place_local_arrays, possible_homes
+from .memory.accumulator_prefetching import prefetch_accumulators
 from .memory.diagonal_vectors import carry_diagonal_vectors
 from .memory.mask_hoisting import hoist_masks
 from .memory.scalar_replacement import replace_scalars
@@ -143,6 +144,7 @@ def _generate(
         carry_diagonal_vectors(function, schedule.target)
         carry_shifted_vectors(function, schedule.target)
         prefetch_and_bypass(function, schedule.target)
+        prefetch_accumulators(function, schedule.target)
         narrow_arithmetic(function)
     drop_needless_marks(function)
     if scop.opaque_statements:

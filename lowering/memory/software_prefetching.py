@@ -13,7 +13,7 @@ Two hints, both seen in the subscripts of the finished loops:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -58,7 +58,7 @@ class _Load:
 
 
 @dataclass(frozen=True)
-class _Enclosing:
+class Enclosing:
     """A surrounding loop: its variable's number, and its step."""
 
     variable: int
@@ -68,16 +68,17 @@ class _Enclosing:
 def prefetch_and_bypass(function: func.FuncOp, target: Target) -> None:
     """Adds prefetches, and marks stores that go past the caches, in place."""
     numbering = Numbering()
-    arguments = function.body.block.args
-    beyond = [a for a in arguments if _bytes(a) > target.caches.get(NEARBY, 0)]
+    nearby = target.caches.get(NEARBY, 0)
+    arguments: Sequence[SSAValue] = function.body.block.args
+    beyond = {a for a in arguments if array_bytes(a) > nearby}
     if not beyond:
         return
     for block in [op.body.block for op in operations(function) if isinstance(op, affine.ForOp)]:
-        _prefetch(block, numbering, set(beyond), target)
-    _bypass(function, numbering, {a for a in beyond if _bytes(a) > target.last_cache})
+        _prefetch(block, numbering, beyond, target)
+    _bypass(function, numbering, {a for a in beyond if array_bytes(a) > target.last_cache})
 
 
-def _bytes(value: SSAValue) -> int:
+def array_bytes(value: SSAValue) -> int:
     """The size of an array, 0 where it is not known or no array."""
     kind = value.type
     if not is_memref(kind) or DYNAMIC_INDEX in kind.get_shape():
@@ -85,7 +86,7 @@ def _bytes(value: SSAValue) -> int:
     return prod(kind.get_shape()) * bytes_of(kind.element_type)
 
 
-def _enclosing(block: Block, numbering: Numbering) -> Iterator[_Enclosing]:
+def enclosing(block: Block, numbering: Numbering) -> Iterator[Enclosing]:
     """The loops around what is in a block, innermost first."""
     around: Block | None = block
     while around is not None and (operation := around.parent_op()) is not None:
@@ -99,7 +100,7 @@ def _enclosing(block: Block, numbering: Numbering) -> Iterator[_Enclosing]:
         for value, step in reversed(list(zip(around.args, steps, strict=False))):
             (atom, _), *_ = numbering.index(value).terms
             assert isinstance(atom, Variable)
-            yield _Enclosing(atom.number, step)
+            yield Enclosing(atom.number, step)
         around = operation.parent
 
 
@@ -114,7 +115,7 @@ def _prefetch(block: Block, numbering: Numbering, arrays: set[SSAValue], target:
             groups[place.memref, linear].append(_Load(operation, place.subscripts))
     if not groups:
         return
-    loops = list(_enclosing(block, numbering))
+    loops = list(enclosing(block, numbering))
     for loads in groups.values():
         found = _row_loop(loads, loops)
         if found is None:
@@ -127,10 +128,10 @@ def _prefetch(block: Block, numbering: Numbering, arrays: set[SSAValue], target:
         if (2 * rows * memory.type.get_shape()[-1] * element) > SHARE * target.caches[NEARBY]:
             continue
         for load in _leading(loads, dimension, target.cache_line // element):
-            _insert_prefetch(load, dimension, distance)
+            insert_prefetch(load.operation, {dimension: distance})
 
 
-def _row_loop(loads: Sequence[_Load], loops: Sequence[_Enclosing]) -> tuple[int, int] | None:
+def _row_loop(loads: Sequence[_Load], loops: Sequence[Enclosing]) -> tuple[int, int] | None:
     """The innermost loop that slides over rows: their dimension, and by how much it moves there.
 
     Every element must come by once only, so each loop further out has to move along a dimension of
@@ -182,19 +183,23 @@ def _leading(loads: Sequence[_Load], dimension: int, per_line: int) -> list[_Loa
     return result
 
 
-def _insert_prefetch(load: _Load, dimension: int, distance: int) -> None:
-    operation = load.operation
+def insert_prefetch(
+    operation: affine.VectorLoadOp, distances: Mapping[int, int], *, is_write: bool = False
+) -> None:
+    """Asks behind a load for what is so far away from it in some dimensions."""
     attribute = operation.map
     assert isinstance(attribute, AffineMapAttr)
     map = attribute.data
-    results = list(map.results)
-    results[dimension] = results[dimension] + distance
+    results = [
+        result + distances[dimension] if dimension in distances else result
+        for dimension, result in enumerate(map.results)
+    ]
     moved = AffineMapAttr(AffineMap(map.num_dims, map.num_symbols, tuple(results)))
     prefetch = affine.PrefetchOp(
         operation.memref,
         tuple(operation.indices),
         moved,
-        is_write=False,
+        is_write=is_write,
         locality=3,
         is_data_cache=True,
     )
@@ -224,4 +229,4 @@ def _is_once(operation: Operation, numbering: Numbering) -> bool:
     if place is None or block is None:
         return False
     moving = {variable for subscript in place.subscripts for variable in subscript.variables()}
-    return all(loop.variable in moving for loop in _enclosing(block, numbering))
+    return all(loop.variable in moving for loop in enclosing(block, numbering))

@@ -21,6 +21,7 @@ from .double_buffering import double_buffered
 from .guard_splitting import split_at_guards, with_guards
 from .input_reuse import fuse_for_input_reuse
 from .jammed_loops import jammed_loops
+from .modulo_unrolling import modulo_unrolled
 from .rounded_subscripts import cut_at_rounding
 from .strategies import COMPETING, FALLBACKS, FOR_OPAQUE, STRATEGIES, Strategy
 
@@ -197,8 +198,14 @@ def answered_candidates(
 
 
 def orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
-    """Orders of the whole program, without marks, the first its own; then with double buffers."""
-    yield from _orders(original, context)
+    """Orders of the whole program, without marks, the first its own.
+
+    Those of the program with its remainders unrolled, if it has any; then with double buffers.
+    """
+    unrolled = modulo_unrolled(original)
+    if unrolled is not None:
+        yield original
+    yield from _orders(unrolled or original, context)
     doubled = double_buffered(original)
     if doubled is not None:
         yield from _orders(doubled, context)

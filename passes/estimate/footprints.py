@@ -15,7 +15,7 @@ def footprint(
     cache_line: int,
 ) -> dict[str, float]:
     """Bytes per array, in whole cache lines, that accesses touch while iterators take `spans`."""
-    groups: dict[tuple[str, tuple[tuple[int, ...], ...]], float] = {}
+    groups: dict[tuple[str, tuple[tuple[int, ...], ...], tuple[int, ...]], float] = {}
     whole: dict[str, float] = {}
     for access, spans in accesses:
         rows = access.coefficients
@@ -35,12 +35,21 @@ def footprint(
             [lengths[k] for k in order], [extents[k] for k in order], size, cache_line
         )
         lines = ceil(last / cache_line) * cache_line
-        key = (name, rows)
+        key = (name, rows, _planes(access, statistics.pitches(access.array), cache_line // size))
         groups[key] = max(groups.get(key, 0.0), prod(outer) * lines)
     result: dict[str, float] = {}
-    for (name, _), amount in groups.items():
+    for (name, _, _), amount in groups.items():
         result[name] = min(whole[name], result.get(name, 0.0) + amount)
     return result
+
+
+def _planes(access: Access, pitches: Sequence[int], line: int) -> tuple[int, ...]:
+    """The constant subscripts that choose a part of an array a cache line or more from the next."""
+    return tuple(
+        constant
+        for row, constant, pitch in zip(access.coefficients, access.constants, pitches, strict=True)
+        if not any(row) and pitch >= line
+    )
 
 
 def _contiguous(

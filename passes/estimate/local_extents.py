@@ -8,16 +8,15 @@ dimensions, their lanes are neighbours (`lane_layout`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from math import ceil
 
 from ..polyhedral.schedule_tree import Loop, leaves
 from ..polyhedral.scop import Array, Scop
 from ..polyhedral.shared_cells import sharing_statements
 from ..schedules.schedule import Schedule
 from .lane_layout import lane_dimension
-from .program_statistics import ProgramStatistics, StatementStatistics
+from .program_statistics import ProgramStatistics, StatementStatistics, subscript_length
 from .scheduling_context import SchedulingContext
 
 
@@ -99,9 +98,6 @@ def _lengths(
     spans = statement.spans_inside(shared)
     rows = [a.coefficients for a in statement.statement.accesses if a.array.name == array.name]
     return tuple(
-        max(_length(row, spans) for row in subscripts) for subscripts in zip(*rows, strict=True)
+        max(subscript_length(row, spans) for row in subscripts)
+        for subscripts in zip(*rows, strict=True)
     )
-
-
-def _length(row: Sequence[int], spans: Sequence[float]) -> int:
-    return ceil(1 + sum(abs(c) * max(0.0, span - 1) for c, span in zip(row, spans, strict=True)))

@@ -72,7 +72,32 @@ class ProgramStatistics:
 
     def extents(self, array: Array) -> tuple[int, ...]:
         """The shape of an array in elements; 1 for a dimension that storage contracts."""
-        return self.expanded.get(array.name) or tuple(map(self._extent, array.shape))
+        known = self.expanded.get(array.name) or self._buffers.get(array.name)
+        return known or tuple(map(self._extent, array.shape))
+
+    @cached_property
+    def _buffers(self) -> Mapping[str, tuple[int, ...]]:
+        """Shapes of planes that transformations have made outside of all loops: what is accessed.
+
+        Such as double buffers. Vectors are taken to be in the caches: footprints count those that
+        are read in both directions twice.
+        """
+        buffers = {
+            array.name
+            for array in self.scop.arrays
+            if len(array.shape) > 1 and not array.scope_depth and set(array.shape) == {None}
+        }
+        found: dict[str, list[tuple[int, ...]]] = {name: [] for name in buffers}
+        for statement in self.statements.values() if buffers else ():
+            for access in statement.statement.accesses:
+                if access.array.name in buffers:
+                    lengths = (
+                        subscript_length(row, statement.spans) for row in access.coefficients
+                    )
+                    found[access.array.name].append(tuple(lengths))
+        return {
+            name: tuple(map(max, zip(*rows, strict=True))) for name, rows in found.items() if rows
+        }
 
     def order(self, array: Array) -> tuple[int, ...]:
         """The dimensions of an array as they are in memory, outermost first."""
@@ -102,6 +127,11 @@ class ProgramStatistics:
             case _:
                 symbols = [self.sizes.get(p.name, 0) for p in self.scop.parameters]
                 return max(1, extent.eval([], symbols))
+
+
+def subscript_length(row: Sequence[int], spans: Sequence[float]) -> int:
+    """How many values a subscript takes at most."""
+    return ceil(1 + sum(abs(c) * max(0.0, span - 1) for c, span in zip(row, spans, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)

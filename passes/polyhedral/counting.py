@@ -43,6 +43,10 @@ FLOATING_POINT_OPERATIONS: Mapping[type[Operation], int] = {
 """What counts as floating-point work, and how much."""
 
 
+_PRODUCTS = (arith.MulfOp, arith.DivfOp, math.FmaOp)
+"""Divisions by what does not change are products as well."""
+
+
 class UncountableError(Exception):
     """An unbounded set, or one with gaps that have no closed form here."""
 
@@ -55,6 +59,11 @@ def floating_point_operations(scop: Scop, sizes: Mapping[str, int]) -> int:
         if work:
             total += work * cardinality(fix_parameters(statement.domain, sizes))
     return total
+
+
+def has_products(scop: Scop) -> bool:
+    """Whether there are floating-point products, which additions may be fused with."""
+    return any(isinstance(op, _PRODUCTS) for each in scop.statements for op in each.body)
 
 
 def fix_parameters(points: _Points, sizes: Mapping[str, int]) -> _Points:

@@ -6,18 +6,18 @@ loops, outermost first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import count
 
 import islpy as isl
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from ..polyhedral.affine_text import to_text
 from ..polyhedral.dependences import Dependence
 from ..polyhedral.isl_context import coalesced
-from ..polyhedral.schedule_tree import Leaf, Loop, Tree, rebuild, replace_node
+from ..polyhedral.schedule_tree import Leaf, Loop, Tree, rebuild, replace_node, statements
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 
 
@@ -61,6 +61,36 @@ def instances_for(
     copies = outer_values(outer, statement).flat_range_product(elements)
     named = copies.set_tuple_id(isl.dim_type.out, copy.domain.get_tuple_id())
     return named.intersect_range(copy.domain)
+
+
+def cloned(statement: Statement) -> dict[Operation, Operation]:
+    """Operations of a statement, and copies of them."""
+    values: dict[SSAValue, SSAValue] = {}
+    return {operation: operation.clone(values) for operation in statement.body}
+
+
+def as_base(scop: Scop) -> Scop:
+    """The program as one that code is compared with: each statement has operations of its own.
+
+    A store tells which statement a part of one is of; `split` makes statements that share them.
+    """
+    seen: set[Operation] = set()
+    result: list[Statement] = []
+    for statement in scop.statements:
+        if not seen.isdisjoint(statement.body):
+            own = cloned(statement)
+            accesses = tuple(replace(a, op=own[a.op]) for a in statement.accesses)
+            statement = replace(statement, body=tuple(own.values()), accesses=accesses)
+        seen.update(statement.body)
+        result.append(statement)
+    base = replace(scop, statements=tuple(result))
+    return replace(base, base=base)
+
+
+def program_order(scop: Scop, tree: Tree, changed: Iterable[Statement]) -> tuple[Statement, ...]:
+    """The statements of a new tree, some of them new or changed, in its order."""
+    known = {s.name: s for s in scop.statements} | {s.name: s for s in changed}
+    return tuple(known[name] for name in statements(tree))
 
 
 def make_access(

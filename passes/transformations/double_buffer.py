@@ -1,46 +1,44 @@
-"""Double buffering: two arrays in turn, instead of one that is copied back."""
+"""Double buffering: arrays in turn, instead of arrays that are copied to each other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import ClassVar
 
 import islpy as isl
 from xdsl.dialects.builtin import AffineMapAttr
-from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ...dialects import affine
-from ..polyhedral.aff_expression import aff_expression
 from ..polyhedral.affine_text import to_text
 from ..polyhedral.equivalence.equivalence import compare
 from ..polyhedral.isl_context import coalesced
 from ..polyhedral.schedule_tree import (
-    Leaf,
     Loop,
     Sequence,
     Tree,
     replace_node,
-    restrict,
     sequence,
     statements,
     without_marks,
 )
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 from ..schedules.errors import MalformedTransformation
+from ..schedules.phases import Phases
 from ..schedules.program_edits import (
-    copy_name,
+    as_base,
     free_name,
     loops_over,
     make_access,
     named_domain,
+    program_order,
     symbols,
 )
 from ..schedules.schedule import Schedule, Transformation, option
 
-_IN, _OUT, _SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
+_IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 
 OPERATIONS = 10_000_000
 """What isl may spend on the proof; two planes of a stencil need a tenth of it."""
@@ -54,8 +52,10 @@ class DoubleBuffer(Transformation):
     the buffer and write the array (Allen and Kennedy, "Optimizing Compilers for Modern
     Architectures", 2001, 8.3: elimination of copies by unrolling). The statement `copy` is gone.
     What is read of the buffer before it is written is copied there before the loop, and what the
-    last iteration leaves there is copied back. Legal where the new program is proved to compute
-    the same. `double-buffer{loops=t copy=S1}`:
+    last iteration leaves there is copied back. Where the array is copied to an older one before, as
+    in `U0[i] = U1[i]; U1[i] = U2[i]`, that copy is gone as well if what is computed may overwrite
+    the oldest. Legal where the new program is proved to compute the same.
+    `double-buffer{loops=t copy=S1}`:
 
         for t in [0, n):             P[borders] = A[borders]
           S0: B[i] = f(A)            for t in [0, ceil(n / 2)):
@@ -93,14 +93,16 @@ class DoubleBuffer(Transformation):
     def rewrite_program(self, schedule: Schedule) -> tuple[Scop, Tree]:
         loop = schedule.loop(self.loops[0])
         copy = next(c for c in copies_back(schedule.scop, loop) if c.statement.name == self.copy)
-        scop = _Doubling(schedule, loop, copy).program()
-        found = compare(schedule.scop, scop, operations=OPERATIONS, replaces=True)
-        if not found.is_proved:
-            raise MalformedTransformation(
-                f"it is not proved that {copy.target.array.name} and a buffer can take turns: "
-                f"{found.reason}"
-            )
-        return replace(scop, base=scop), scop.tree
+        reason = ""
+        for chain in rotations(schedule.scop, loop, copy):
+            scop = _Rotation(schedule, loop, chain).program()
+            found = compare(schedule.scop, scop, operations=OPERATIONS, replaces=True)
+            if found.is_proved:
+                return as_base(scop), scop.tree
+            reason = found.reason
+        raise MalformedTransformation(
+            f"it is not proved that {copy.target.array.name} and a buffer can take turns: {reason}"
+        )
 
 
 @dataclass(frozen=True)
@@ -145,190 +147,182 @@ def _offsets(source: Access, target: Access) -> tuple[int, ...] | None:
     return offsets if moves.deltas().is_subset(wanted) else None
 
 
-class _Doubling:
-    """The program with a buffer that takes turns with the target of a copy in a loop.
+def rotations(scop: Scop, loop: Loop, copy: CopyBack) -> Iterator[list[CopyBack]]:
+    """Copies that go together, the newest array first; as many as there are to begin with."""
+    chain = [copy]
+    while (older := _older(scop, loop, chain)) is not None:
+        chain.append(older)
+    for length in range(len(chain), 0, -1):
+        yield chain[:length]
 
-    Of each statement in the loop there are two: for even iterations and for odd ones, counted from
-    the first. An instant in the loop is the number of an iteration, and of a part of its body.
+
+def _older(scop: Scop, loop: Loop, chain: list[CopyBack]) -> CopyBack | None:
+    """The copy of the last target of a chain to an array that nothing else in the loop writes."""
+    order = statements(loop.body)
+    last = chain[-1]
+    known = {name for copy in chain for name in (copy.source.array.name, copy.target.array.name)}
+    for copy in copies_back(scop, loop):
+        target = copy.target.array
+        is_next = copy.source.array is last.target.array and not any(copy.offsets)
+        is_before = order.index(copy.statement.name) < order.index(last.statement.name)
+        writers = [name for name in order for a in scop.statement(name).writes if a.array is target]
+        if is_next and is_before and target.name not in known and len(writers) == 1:
+            return copy
+    return None
+
+
+class _Rotation:
+    """The program in which arrays take turns instead of copies in a loop, from one to the next.
+
+    At iteration `t`, an array of age `a` has what iteration `t - a` has computed: 0 is the array
+    that is computed, 1 is the one that it is copied to, 2 the one that this is copied to before.
+    What iteration `t` computes is in array `(t + 1) mod count` of those that take turns. An instant
+    in the loop is the number of an iteration, and of a part of its body.
     """
 
-    def __init__(self, schedule: Schedule, loop: Loop, copy: CopyBack) -> None:
+    def __init__(self, schedule: Schedule, loop: Loop, chain: list[CopyBack]) -> None:
         self.schedule = schedule
         self.old = schedule.scop
         self.loop = loop
-        self.copy = copy
-        self.array, self.source = copy.target.array, copy.source.array
-        self.inside = [name for name in statements(loop.body) if name != copy.statement.name]
-        self.taken = {statement.name for statement in self.old.statements}
-        self.buffer = Array(
-            free_name(f"{self.array.name}_buffer", {array.name for array in self.old.arrays}),
-            self.array.element_type,
-            (None,) * len(self.array.shape),
-            self.array.value,
-            None,
-        )
+        self.chain = chain
+        self.count = count = max(2, len(chain))
+        self.array, self.source = chain[0].target.array, chain[0].source.array
+        self.ages = {self.source.name: 0} | {
+            copy.target.array.name: age for age, copy in enumerate(chain, 1)
+        }
+        gone = {copy.statement.name for copy in chain}
+        self.inside = [name for name in statements(loop.body) if name not in gone]
+        self.slots = [self.array]
+        for _ in range(1, count):
+            known = {array.name for array in (*self.old.arrays, *self.slots)}
+            name = free_name(f"{self.array.name}_buffer", known)
+            shape = (None,) * len(self.array.shape)
+            buffer = Array(name, self.array.element_type, shape, self.array.value, None)
+            self.slots.append(buffer)
 
     def program(self) -> Scop:
         """The program; raises MalformedTransformation where there is none."""
-        self._check()
-        first = self._first()
-        clones = [[self._clone(name, first, phase) for name in self.inside] for phase in (0, 1)]
-        parts = [self._part(phase, first, clones[phase]) for phase in (0, 1)]
-        functions = {c.name: _variable(c.domain) for phase in clones for c in phase}
-        doubled = Loop(self.loop.name, functions, sequence(parts))
-        before, behind = self._begin(clones), self._end(clones)
+        phases = Phases(self.schedule, self.loop, self.count, self.inside)
+        if not self.inside:
+            raise MalformedTransformation(f"{self.loop.name} does nothing but copy")
+        self.taken, self.first = phases.taken, phases.first
+        self.clones = [
+            phases.copies(
+                phase, lambda name, access, results, p=phase: self._place(p, name, access, results)
+            )
+            for phase in range(self.count)
+        ]
+        trees = [phases.part(phase, copies) for phase, copies in enumerate(self.clones)]
+        before, behind = self._begin(), self._end()
         new = sequence(
             [
                 *(loops_over(statement, 0) for statement in before),
-                doubled,
+                phases.around([tree for tree in trees if tree is not None]),
                 *(loops_over(statement, 0) for statement in behind),
             ]
         )
         tree = without_marks(replace_node(self.schedule.tree, self.loop, new))
-        changed = {clone.name: clone for phase in clones for clone in phase}
-        known = {s.name: s for s in (*self.old.statements, *before, *behind)} | changed
-        ordered = tuple(known[name] for name in statements(tree))
-        arrays = (*self.old.arrays, self.buffer)
-        is_used = any(a.array is self.source for s in ordered for a in s.accesses)
-        if self.source.is_local and not is_used:
-            arrays = tuple(array for array in arrays if array is not self.source)
-        return replace(self.old, arrays=arrays, statements=ordered, tree=tree)
+        clones = [clone for copies in self.clones for clone in copies]
+        ordered = program_order(self.old, tree, [*clones, *before, *behind])
+        used = {access.array.name for s in ordered for access in s.accesses}
+        arrays = [
+            array
+            for array in self.old.arrays
+            if array.name not in self.ages or not array.is_local or array.name in used
+        ]
+        arrays += self.slots[1:]
+        return replace(self.old, arrays=tuple(arrays), statements=ordered, tree=tree)
 
-    def _check(self) -> None:
-        name = self.loop.name
-        if self.schedule.outer(self.loop) or self.loop.run_time_size is not None:
-            raise MalformedTransformation(f"{name} must be an outermost loop")
-        if not self.inside:
-            raise MalformedTransformation(f"{name} does nothing but copy")
-        if self.old.opaque_statements:
-            raise MalformedTransformation("parts of the program are not affine")
-        for statement, value in self.loop.schedule.items():
-            domain = self.old.statement(statement).domain
-            if not domain.dim(_SET) or not value.plain_is_equal(_variable(domain)):
-                raise MalformedTransformation(
-                    f"{name} must be the first loop around {statement} in the program, as it is "
-                    "written there"
-                )
-
-    def _first(self) -> AffineExpr:
-        """The first value of the loop."""
-        values = None
-        for name in self.loop.schedule:
-            domain = self.old.statement(name).domain.intersect_params(self.old.context)
-            own = domain.project_out(_SET, 1, domain.dim(_SET) - 1).reset_tuple_id()
-            values = own if values is None else values.union(own)
-        assert values is not None, "a loop has statements"
-        pieces = coalesced(values.dim_min(0).gist(values.params())).get_pieces()
-        if len(pieces) != 1:
-            raise MalformedTransformation(f"{self.loop.name} must begin at one value")
-        return aff_expression(pieces[0][1], symbols(self.old))
-
-    def _phases(self, old: str, new: str, first: AffineExpr, phase: int) -> isl.MultiAff:
-        """The instances of a statement by those of its copy: `{ new[t] -> old[2 t + phase] }`."""
-        parameters = list(symbols(self.old))
-        names = [f"i{k}" for k in range(len(self.old.statement(old).loops))]
-        values = [f"{to_text(first, (), parameters)} + 2 * i0 + {phase}", *names[1:]]
-        return isl.MultiAff(
-            f"[{', '.join(parameters)}] -> "
-            f"{{ {new}[{', '.join(names)}] -> {old}[{', '.join(values)}] }}"
-        )
-
-    def _clone(self, name: str, first: AffineExpr, phase: int) -> Statement:
-        """A statement in the iterations of one phase, with the arrays that it uses there."""
-        old = self.old.statement(name)
-        new = self._name(name, phase)
-        moved = self._phases(name, new, first, phase)
-        domain = named_domain(old.domain.preimage_multi_aff(moved), new, old.loops)
-        value = first + AffineExpr.dimension(0) * 2 + phase
-        dims = [value, *(AffineExpr.dimension(k) for k in range(1, len(old.loops)))]
-        own_symbols = [AffineExpr.symbol(k) for k in range(len(self.old.parameters))]
-        body = old.body
-        if phase:
-            # Operations of its own: a store tells which statement a part of one is of.
-            values: dict[SSAValue, SSAValue] = {}
-            body = tuple(operation.clone(values) for operation in old.body)
-        own = dict(zip(old.body, body, strict=True))
-        accesses = tuple(
-            self._access(replace(a, op=own[a.op]), old, domain, dims, phase) for a in old.accesses
-        )
-        indices = {
-            key: expression.replace_dims_and_symbols(dims, own_symbols)
-            for key, expression in old.indices.items()
-        }
-        return Statement(new, old.loops, domain, accesses, body, indices)
-
-    def _name(self, name: str, phase: int) -> str:
-        if not phase:
-            return name
-        new = copy_name(name, self.taken)
-        self.taken.add(new)
-        return new
-
-    def _access(
-        self, access: Access, old: Statement, domain: isl.Set, dims: list[AffineExpr], phase: int
-    ) -> Access:
-        own_symbols = [AffineExpr.symbol(k) for k in range(len(self.old.parameters))]
-        results = [r.replace_dims_and_symbols(dims, own_symbols) for r in access.map.results]
+    def _place(
+        self, phase: int, name: str, access: Access, results: list[AffineExpr]
+    ) -> tuple[Array, list[AffineExpr]]:
         array = access.array
-        if array is self.source:
-            results = [r + offset for r, offset in zip(results, self.copy.offsets, strict=True)]
-        if array is self.array or array is self.source:
-            is_next = array is self.source or self._is_behind(old.name)
-            array = self.buffer if phase != is_next else self.array
-        place = AffineMap(len(dims), len(own_symbols), tuple(results))
-        return make_access(self.old, access.kind, array, place, domain, access.op)
+        age = self.ages.get(array.name)
+        if age is None:
+            return array, results
+        if age == 0:
+            offsets = self.chain[0].offsets
+            results = [r + offset for r, offset in zip(results, offsets, strict=True)]
+        is_copied = age > 0 and self._is_behind(name, self.chain[age - 1])
+        return self.slots[(phase + 1 - age + is_copied) % self.count], results
 
-    def _is_behind(self, name: str) -> bool:
-        """Whether a statement is behind the copy in the body of the loop."""
+    def _is_behind(self, name: str, copy: CopyBack) -> bool:
+        """Whether a statement is behind a copy in the body of the loop."""
         order = statements(self.loop.body)
-        return order.index(name) > order.index(self.copy.statement.name)
+        return order.index(name) > order.index(copy.statement.name)
 
-    def _part(self, phase: int, first: AffineExpr, clones: list[Statement]) -> Tree:
-        """The body of the loop in one phase."""
-        rest = restrict(self.loop.body, self.inside)
-        assert rest is not None, "there are other statements"
-        names = dict(zip(self.inside, (clone.name for clone in clones), strict=True))
-        moved = {old: self._phases(old, new, first, phase) for old, new in names.items()}
-        return _renamed(rest, names, moved)
+    def _begin(self) -> list[Statement]:
+        """The statements that copy to buffers what is read there before it is written."""
+        result: list[Statement] = []
+        for slot in self.slots[1:]:
+            writes = self._instants(slot, AccessKind.WRITE)
+            for age, copy in enumerate(self.chain, 1):
+                reads = self._instants(slot, AccessKind.READ, (0, 1) if age == 1 else (age,))
+                if reads is None:
+                    continue
+                if writes is not None:
+                    reads = reads.subtract(writes.apply_range(_later(reads)))
+                elements = coalesced(reads.domain())
+                result += self._copy("begin", elements, copy.target.array, slot)
+        return result
 
-    def _begin(self, clones: list[list[Statement]]) -> list[Statement]:
-        """The statement that copies to the buffer what is read there before it is written."""
-        reads = self._instants(clones, self.buffer, AccessKind.READ)
-        writes = self._instants(clones, self.buffer, AccessKind.WRITE)
-        if reads is None:
-            return []
-        if writes is not None:
-            reads = reads.subtract(writes.apply_range(_later(reads)))
-        elements = coalesced(reads.domain())
-        return self._copy("begin", elements, self.array, self.buffer, (0,) * len(self.array.shape))
-
-    def _end(self, clones: list[list[Statement]]) -> list[Statement]:
+    def _end(self) -> list[Statement]:
         """The statements that copy last values to the arrays where the program has them."""
         result: list[Statement] = []
-        in_buffer = self._instants(clones, self.buffer, AccessKind.WRITE)
-        in_array = self._instants(clones, self.array, AccessKind.WRITE)
-        zeros = (0,) * len(self.array.shape)
-        if in_buffer is not None and self._is_observed(self.array):
-            if in_array is not None:
-                in_buffer = in_buffer.subtract(in_array.apply_range(_later(in_array).reverse()))
-            last = coalesced(in_buffer.domain())
-            result += self._copy("end", last, self.buffer, self.array, zeros)
+        for age in range(len(self.chain), 1, -1):
+            if self._is_observed(self.chain[age - 1].target.array):
+                result += self._older_end(age)
+        if self._is_observed(self.array):
+            written = [self._instants(slot, AccessKind.WRITE) for slot in self.slots]
+            for number, slot in enumerate(self.slots[1:], 1):
+                last = written[number]
+                if last is None:
+                    continue
+                for other in (*written[:number], *written[number + 1 :]):
+                    if other is not None:
+                        last = last.subtract(other.apply_range(_later(other).reverse()))
+                result += self._copy("end", coalesced(last.domain()), slot, self.array)
         if self._is_observed(self.source):
-            written = [
+            elements = [
                 access.relation.range()
                 for name in self.inside
                 for access in self.old.statement(name).writes
                 if access.array is self.source
             ]
-            if written:
-                elements = coalesced(reduce(isl.Set.union, written))
-                offsets = tuple(self.copy.offsets)
-                result += self._copy("end", elements, self.array, self.source, offsets)
+            if elements:
+                every = coalesced(reduce(isl.Set.union, elements))
+                result += self._copy("end", every, self.array, self.source, self.chain[0].offsets)
+        return result
+
+    def _older_end(self, age: int) -> list[Statement]:
+        """The statements that copy to an older array what its last copies have left there."""
+        copy = self.chain[age - 1]
+        domain = copy.statement.domain
+        names = ", ".join(f"i{k}" for k in range(domain.dim(isl.dim_type.set)))
+        time = isl.Map(f"{{ {copy.statement.name}[{names}] -> [i0] }}")
+        last = copy.target.relation.reverse().apply_range(time).lexmax()
+        parameters = list(symbols(self.old))
+        begin = to_text(self.first, (), parameters)
+        result: list[Statement] = []
+        for phase in range(self.count):
+            instants = isl.Set(
+                f"[{', '.join(parameters)}] -> "
+                f"{{ [t] : (t - ({begin}) - {phase}) mod {self.count} = 0 }}"
+            )
+            elements = coalesced(last.intersect_range(instants).domain().reset_tuple_id())
+            slot = self.slots[(phase + 2 - age) % self.count]
+            writes = self._instants(slot, AccessKind.WRITE)
+            written = elements
+            if slot is not self.array and writes is not None:
+                written = coalesced(elements.intersect(writes.domain().reset_tuple_id()))
+            rest = coalesced(elements.subtract(written))
+            result += self._copy("end", written, slot, copy.target.array)
+            result += self._copy("end", rest, self.array, copy.target.array)
         return result
 
     def _is_observed(self, array: Array) -> bool:
         """Whether something sees what an array has when the loop has ended."""
-        around = {*self.inside, self.copy.statement.name}
+        around = {*self.inside, *(copy.statement.name for copy in self.chain)}
         return not array.is_local or any(
             access.array is array
             for statement in self.old.statements
@@ -337,23 +331,24 @@ class _Doubling:
         )
 
     def _instants(
-        self, clones: list[list[Statement]], array: Array, kind: AccessKind
+        self, slot: Array, kind: AccessKind, ages: tuple[int, ...] | None = None
     ) -> isl.Map | None:
-        """When elements are accessed: `{ [x] -> [iteration, part] }`."""
+        """When elements are accessed as those of some ages: `{ [x] -> [iteration, part] }`."""
         body = self.loop.body
         parts = body.children if isinstance(body, Sequence) else (body,)
         number = {name: k for k, part in enumerate(parts) for name in statements(part)}
         found: list[isl.Map] = []
-        for phase, members in enumerate(clones):
-            for old, clone in zip(self.inside, members, strict=True):
-                names = [f"i{k}" for k in range(len(clone.loops))]
-                instant = isl.Map(
-                    f"{{ {clone.name}[{', '.join(names)}] -> [2 * i0 + {phase}, {number[old]}] }}"
-                )
+        for phase, copies in enumerate(self.clones):
+            for old, clone in zip(self.inside, copies, strict=True):
+                names = ", ".join(f"i{k}" for k in range(len(clone.loops)))
+                iteration = f"{self.count} * i0 + {phase}"
+                instant = isl.Map(f"{{ {clone.name}[{names}] -> [{iteration}, {number[old]}] }}")
+                accesses = zip(self.old.statement(old).accesses, clone.accesses, strict=True)
                 found += [
                     access.relation.reset_tuple_id(_OUT).reverse().apply_range(instant)
-                    for access in clone.accesses
-                    if access.array is array and access.kind is kind
+                    for before, access in accesses
+                    if access.array is slot and access.kind is kind
+                    if ages is None or self.ages[before.array.name] in ages
                 ]
         return coalesced(reduce(isl.Map.union, found)) if found else None
 
@@ -363,11 +358,12 @@ class _Doubling:
         elements: isl.Set,
         source: Array,
         target: Array,
-        offsets: tuple[int, ...],
+        offsets: tuple[int, ...] | None = None,
     ) -> list[Statement]:
         """A statement `target[x] = source[x + offsets]` for elements of the target."""
         if elements.intersect_params(self.old.context).is_empty():
             return []
+        offsets = offsets or (0,) * len(target.shape)
         name = free_name(f"{prefix}_{target.name}", self.taken)
         self.taken.add(name)
         rank = len(offsets)
@@ -393,26 +389,6 @@ class _Doubling:
         return [Statement(name, iterators, domain, accesses, (load, store))]
 
 
-def _variable(domain: isl.Set) -> isl.Aff:
-    """The first induction variable."""
-    return isl.Aff.var_on_domain(isl.LocalSpace.from_space(domain.get_space()), _SET, 0)
-
-
 def _later(instants: isl.Map) -> isl.Map:
     """From each instant to all later ones."""
     return isl.Map.lex_lt(instants.get_space().range())
-
-
-def _renamed(tree: Tree, names: Mapping[str, str], moved: Mapping[str, isl.MultiAff]) -> Tree:
-    """The tree for copies of its statements, of other instances."""
-    match tree:
-        case Leaf(name):
-            return Leaf(names[name])
-        case Loop(schedule=schedule, body=body):
-            values = {
-                names[name]: value.pullback_multi_aff(moved[name])
-                for name, value in schedule.items()
-            }
-            return replace(tree, schedule=values, body=_renamed(body, names, moved))
-        case Sequence(children):
-            return Sequence(tuple(_renamed(child, names, moved) for child in children))

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from ...passes.polyhedral.counting import has_products
 from ...support.output_files import replacing
 from ..machine.measured import MeasuredMachine
 from ..measuring.timing import Timing, format_seconds
@@ -59,10 +60,11 @@ def rows(case: Case, outcomes: Sequence[Outcome], machine: MeasuredMachine) -> l
     flops, traffic = entry.flops(size), entry.traffic(size)
     timings = [outcome.timing for outcome in outcomes]
     base = timings[0] if timings else None
+    fused = has_products(case.function.scop)
     result: list[Row] = []
     for outcome, timing in zip(outcomes, timings, strict=True):
         variant = outcome.variant
-        ceilings = machine.ceilings(entry.element_type, variant.threads)
+        ceilings = machine.ceilings(entry.element_type, variant.threads, fused=fused)
         level = machine.level(case.data_bytes, variant.threads)
         limit = ceilings.least_seconds(flops, traffic, level)
         measured: dict[str, Any] = {}

@@ -22,7 +22,7 @@ from ...support.stored_files import read_stored
 from ..jit.cache import cache_directory
 from ..measuring.timing import Timing
 
-FORMAT = 2
+FORMAT = 3
 FILE = "machine.json"
 DRAM = "DRAM"
 
@@ -106,10 +106,17 @@ class MeasuredMachine:
                 return level
         return DRAM
 
-    def ceilings(self, element_type: str, threads: int) -> Ceilings:
-        """The roofline of so many threads, for elements of a type."""
+    def ceilings(self, element_type: str, threads: int, *, fused: bool = True) -> Ceilings:
+        """The roofline of so many threads, for elements of a type.
+
+        Without products to fuse with additions, as in semirings of minima and sums, processors do
+        half as many operations on floats: each takes an instruction of its own.
+        """
         bandwidths = {level: self.bandwidth(level, threads) for level in self.bandwidths}
-        return Ceilings(self.peak(element_type, threads), bandwidths)
+        peak = self.peak(element_type, threads)
+        if peak is not None and element_type.startswith("f") and not fused:
+            peak /= 2
+        return Ceilings(peak, bandwidths)
 
     def _scaled(self, by_threads: Mapping[str, Measurement], threads: int) -> float:
         """The rate of some of the cores, interpolated linearly between one and all."""

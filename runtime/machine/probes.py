@@ -22,6 +22,8 @@ CONSTANTS = 4
 UNROLL = 8
 """Vectors that one iteration of a memory probe reads from each array."""
 
+OPTIONS = jit.CompileOptions(vectorise=False)
+
 _LLVM_TYPES = {"f32": "float", "f64": "double"}
 _BYTES = {"f32": 4, "f64": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8}
 
@@ -60,20 +62,10 @@ class Probes:
 def probes() -> Probes:
     """The probes for this machine, compiled."""
     target = Target.host()
-    lanes = {kind: target.vector_bits // 8 // size for kind, size in _BYTES.items()}
-    chains = min(ACCUMULATORS, target.vector_registers - CONSTANTS)
-    functions = [
-        *(_arithmetic(kind, count, chains) for kind, count in lanes.items()),
-        *(_memory(pattern, lanes["f64"]) for pattern in PATTERNS),
-        _FORK,
-    ]
-    attributes = " ".join(function_attributes(target))
-    text = "\n".join([*functions, f"attributes #0 = {{ {attributes} }}"])
+    lanes, chains = _lanes(target), _chains(target)
     names = [f"arithmetic_{kind}" for kind in lanes] + [pattern.name for pattern in PATTERNS]
-    options = jit.CompileOptions(vectorise=False)
-    loaded = jit.load_object(
-        jit.compile_module(text, target=target, options=options), [*names, "fork"], imports()
-    )
+    code = jit.compile_module(llvm_text(target), target=target, options=OPTIONS)
+    loaded = jit.load_object(code, [*names, "fork"], imports())
     number = ctypes.c_int64
     address = ctypes.c_void_p
     memory = ctypes.CFUNCTYPE(None, address, address, address, number, number)
@@ -87,19 +79,42 @@ def probes() -> Probes:
     )
 
 
+def llvm_text(target: Target) -> str:
+    """The module with all microbenchmarks for a target, as LLVM's text."""
+    lanes = _lanes(target)
+    functions = [
+        *(_arithmetic(kind, count, _chains(target)) for kind, count in lanes.items()),
+        *(_memory(pattern, lanes["f64"]) for pattern in PATTERNS),
+        _FORK,
+    ]
+    attributes = " ".join(function_attributes(target))
+    return "\n".join([*functions, f"attributes #0 = {{ {attributes} }}"])
+
+
+def _lanes(target: Target) -> dict[str, int]:
+    return {kind: target.vector_bits // 8 // size for kind, size in _BYTES.items()}
+
+
+def _chains(target: Target) -> int:
+    """Accumulators of the arithmetic microbenchmarks."""
+    return min(ACCUMULATORS, target.vector_registers - CONSTANTS)
+
+
 def _arithmetic(kind: str, lanes: int, chains: int) -> str:
-    """n times: the accumulator x of each chain becomes x * 0.5 + 1.0, or (x xor 5) + 5."""
+    """n times: the accumulator x of each chain becomes x * 0.5 + 1.0, or (x xor 5) + 1."""
     scalar = _LLVM_TYPES.get(kind, kind)
     is_float = kind in _LLVM_TYPES
     name, vector = f"arithmetic_{kind}", f"<{lanes} x {scalar}>"
     first, second = ("fmul contract", "fadd contract") if is_float else ("xor", "add")
     left, right = (
-        _splat(scalar, lanes, value) for value in (("0.5", "1.0") if is_float else ("5", "5"))
+        _splat(scalar, lanes, value) for value in (("0.5", "1.0") if is_float else ("5", "1"))
     )
     numbers = range(chains)
-    phis = [f"  %x{i} = phi {vector} [ {left}, %entry ], [ %y{i}, %loop ]" for i in numbers]
+    # What LLVM knows of a value, it computes with: the operands are read where it knows nothing.
+    starts = [f"  %s{i} = load volatile {vector}, ptr %sink" for i in numbers]
+    phis = [f"  %x{i} = phi {vector} [ %s{i}, %entry ], [ %y{i}, %loop ]" for i in numbers]
     steps = [
-        f"  %p{i} = {first} {vector} %x{i}, {left}\n  %y{i} = {second} {vector} %p{i}, {right}"
+        f"  %p{i} = {first} {vector} %x{i}, %left\n  %y{i} = {second} {vector} %p{i}, %right"
         for i in numbers
     ]
     # The results must be needed, but nobody needs to wait for them in the loop.
@@ -109,6 +124,11 @@ def _arithmetic(kind: str, lanes: int, chains: int) -> str:
             f"define void @{name}(i64 %n) #0 {{",
             "entry:",
             f"  %sink = alloca {vector}",
+            f"  store volatile {vector} {right}, ptr %sink",
+            f"  %right = load volatile {vector}, ptr %sink",
+            f"  store volatile {vector} {left}, ptr %sink",
+            f"  %left = load volatile {vector}, ptr %sink",
+            *starts,
             "  br label %loop",
             "loop:",
             "  %i = phi i64 [ 0, %entry ], [ %next, %loop ]",

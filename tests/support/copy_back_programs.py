@@ -47,6 +47,19 @@ CHANGE = """
       affine.store %9, %s[%t] : memref<?x${kind}>
 """
 
+OLDER = """
+    affine.for %i = ${low} to affine_map<(d0)[s0] -> (${high})>(%t)[%n] {
+      %o = affine.load %A[%i] : memref<?x${kind}>
+      affine.store %o, %P[%i] : memref<?x${kind}>
+    }
+"""
+
+OLDEST = """
+      %p = affine.load %P[%i + ${age}] : memref<?x${kind}>
+      %q = arith.sub${suffix} %4, %p : ${kind}
+      affine.store %q, %B[%i + ${offset}] : memref<?x${kind}>
+"""
+
 BORDER = """
     %x = affine.load %${from}[${firstelement}] : memref<?x${kind}>
     affine.store %x, %A[0] : memref<?x${kind}>
@@ -67,8 +80,9 @@ class CopyBackProgram:
 
 
 def random_copy_back(source: random.Random) -> CopyBackProgram:
-    """Stencils with borders, changes that are summed up, domains that grow with time; some of them
-    read what the buffer had before, or copy only a part of it."""
+    """Stencils with borders, changes that are summed up, domains that grow with time, and an array
+    of the step before the last one; some of them read what the buffer had before, or copy only a
+    part of it."""
     kind = source.choice(list(KINDS))
     is_growing = source.random() < 0.25
     suffix = "f" if kind.startswith("f") else "i"
@@ -83,20 +97,26 @@ def random_copy_back(source: random.Random) -> CopyBackProgram:
         "copylow": 3 if source.random() < 0.1 else 2,
         "change": change if source.random() < 0.3 else "",
         "from": source.choice("AAB"),
+        "age": source.choice((0, 0, 0, 1, -1)),
         "firstelement": source.choice((1, 2, 3)),
         "suffix": suffix,
         "kind": kind,
     }
     parts = [COMPUTE, COPY]
+    has_older = source.random() < 0.4
+    if has_older:
+        store = "      affine.store %4, %B[%i + ${offset}] : memref<?x${kind}>\n"
+        parts = [COMPUTE.replace(store, OLDEST), OLDER, COPY]
     if source.random() < 0.4:
         parts.insert(source.choice((0, 1, 2)), BORDER.replace("%x", "%y"))
     if source.random() < 0.2:
         parts.append(COMPUTE.replace("%B[%i + ${offset}]", "%s[%i]"))
     begin = source.choice((0, 0, 1, 3))
     is_local = source.random() < 0.3
+    head = HEAD.replace(") {", ",\n    %P: memref<?x${kind}>) {") if has_older else HEAD
     text = "\n".join(
         [
-            HEAD.replace(" %B: memref<?x${kind}>,", "") if is_local else HEAD,
+            head.replace(" %B: memref<?x${kind}>,", "") if is_local else head,
             *([LOCAL] if is_local else []),
             f"  affine.for %t = {begin} to %steps {{",
             *parts,

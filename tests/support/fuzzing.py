@@ -163,7 +163,7 @@ class Inputs:
         one = asdict(Measurement(1e9, 2e9, 0.01))
         pair = {"1": one, str(self.target.cores): one}
         machine = {
-            "format": 2,
+            "format": measured.FORMAT,
             "stolen": 0.0,
             "cpu": CpuInfo.read().model_name,
             "date": "",

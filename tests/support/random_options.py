@@ -114,6 +114,7 @@ OPTIONS: dict[tuple[str, str], Option] = {
     ("strip-mine", "size"): lambda chooser, _, __: _size(chooser),
     ("vectorize", "width"): _one_of(4, 8, 2, 3),
     ("unroll", "factor"): _one_of(2, 4, 3, 8, 0),
+    ("modulo-unroll", "factor"): _one_of(2, 3, 0),
     ("skew", "factors"): _factors,
     ("wavefront", "factors"): _wavefront_factors,
     ("shift", "offset"): _one_of(1, -1, 2, 5),

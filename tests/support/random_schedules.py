@@ -40,6 +40,8 @@ RECIPES = (
     ("sink", "interchange", "distribute"),
     ("retime", "fuse", "fuse"),
     ("retime", "distribute", "tile"),
+    ("modulo-unroll", "fuse", "tile"),
+    ("modulo-unroll", "split", "modulo-unroll"),
 )
 
 

@@ -62,6 +62,12 @@ def _nested(chooser: Chooser, _: Schedule, existing: Sequence[Loop]) -> list[Loo
     return [*outer, choose(chooser, inside)] if inside and chance(chooser, 30) else outer
 
 
+def _outermost(chooser: Chooser, schedule: Schedule, existing: Sequence[Loop]) -> list[Loop]:
+    """As a rule a loop that no other is around."""
+    outer = [loop for loop in existing if not schedule.outer(loop)]
+    return [choose(chooser, outer if outer and chance(chooser, 90) else existing)]
+
+
 def _with_siblings(chooser: Chooser, schedule: Schedule, existing: Sequence[Loop]) -> list[Loop]:
     """A loop beside which something else runs."""
     found = [
@@ -99,4 +105,5 @@ SUBJECTS: dict[str, Callable[[Chooser, Schedule, Sequence[Loop]], list[Loop]]] =
     "reorder": _nothing,
     "diamond": _pair,
     "expand": _nested,
+    "modulo-unroll": _outermost,
 }

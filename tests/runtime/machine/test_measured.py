@@ -36,6 +36,13 @@ def test_the_limit_is_the_slower_of_arithmetic_and_memory() -> None:
     assert integers.least_seconds(8, 10**9, machine.level(1 << 30, 1)) == pytest.approx(0.02)
 
 
+def test_floats_without_products_have_half_of_the_peak() -> None:
+    machine = make_machine()
+    fused, separate = (machine.ceilings("f64", 1, fused=fused) for fused in (True, False))
+    assert fused.peak == 100e9
+    assert separate.peak == 50e9
+
+
 def test_a_stored_machine_is_found_again(tmp_path: Path) -> None:
     machine = make_machine()
     path = machines.save(machine, tmp_path / "deep" / "machine.json")
@@ -63,7 +70,7 @@ def test_another_machine_is_not_trusted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "contents",
-    [b"", b"[]", b"{}", b'{"format": 2}', b"\xff\xfe{}", b"[" * 10**5, b'{"format": 2, "cpu": []}'],
+    [b"", b"[]", b"{}", b'{"format": 3}', b"\xff\xfe{}", b"[" * 10**5, b'{"format": 3, "cpu": []}'],
 )
 def test_damaged_files_are_told_and_not_trusted(tmp_path: Path, contents: bytes) -> None:
     path = tmp_path / "machine.json"
