@@ -16,7 +16,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.arith import constant_lanes
 from ...dialects.vector import GatherOp
-from ...passes.estimate.access_costs import LARGEST_STRIDE
+from ...passes.estimate.strided_accesses import LARGEST_STRIDE
 from ..loops.alias_analysis import Numbering
 from .known_lanes import column_of, stride_of, varying_mask
 from .memory_versions import MemoryVersions

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from ...dialects.arith import constant_lanes
 from ...dialects.memref import is_memref
 from ...dialects.vector import ConstantMaskOp, GatherOp, ScatterOp, is_vector
-from ...passes.estimate.access_costs import LARGEST_ROW
+from ...passes.estimate.strided_accesses import LARGEST_ROW
 from ..loops.alias_analysis import Numbering
 from ..nest.index_expression import Index
 

@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.arith import constant_lanes
 from ...dialects.vector import is_vector
-from ...passes.estimate.access_costs import BLOCK_ROWS, BLOCKS, LEAST_BLOCK_BITS
+from ...passes.estimate.strided_accesses import BLOCK_ROWS, BLOCKS, LEAST_BLOCK_BITS
 from .known_lanes import lanes_of
 
 ELEMENT_BITS = (8, 16, 32, 64)

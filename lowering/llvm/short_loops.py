@@ -27,7 +27,7 @@ from xdsl.dialects import affine
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation, SSAValue
 
-from ...passes.estimate.access_costs import LARGEST_STRIDE
+from ...passes.estimate.strided_accesses import LARGEST_STRIDE
 from ..loops.operations import operations
 from .unrolling import (
     LOOPS,

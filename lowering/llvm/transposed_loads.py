@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.vector import GatherOp, ScatterOp
-from ...passes.estimate.access_costs import FEWEST_COLUMNS
+from ...passes.estimate.strided_accesses import FEWEST_COLUMNS
 from ..loops.alias_analysis import Numbering
 from .memory_versions import MemoryVersions
 from .row_lanes import RowLanes, row_lanes

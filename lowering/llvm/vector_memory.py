@@ -15,7 +15,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.arith import constant_lanes
 from ...dialects.vector import GatherOp, ScatterOp
-from ...passes.estimate.access_costs import LARGEST_STRIDE
+from ...passes.estimate.strided_accesses import LARGEST_STRIDE
 from ...passes.polyhedral.gathers import depends_on_data
 from .bounds_checks import guard_mask, guard_offsets
 from .emitter import Emitters, FunctionEmitter, constant, type_of

@@ -33,8 +33,8 @@ from xdsl.traits import is_side_effect_free
 
 from ...dialects import affine
 from ...dialects.vector import is_vector
-from ...passes.estimate.access_costs import BLOCK_ROWS, BLOCKS, LEAST_BLOCK_BITS
 from ...passes.estimate.program_statistics import bytes_of
+from ...passes.estimate.strided_accesses import BLOCK_ROWS, BLOCKS, LEAST_BLOCK_BITS
 from ...passes.machine.target import Target
 from ..loops.alias_analysis import Numbering, Place, is_inside
 from ..loops.ir_builder import IRBuilder

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..estimate.access_costs import LARGEST_STRIDE
 from ..estimate.local_extents import stored_statistics
 from ..estimate.program_statistics import (
     ProgramStatistics,
@@ -11,6 +10,7 @@ from ..estimate.program_statistics import (
     is_scalar,
 )
 from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.strided_accesses import LARGEST_STRIDE
 from ..estimate.vector_loops import narrowed
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops, statements
 from ..schedules.errors import TransformationError

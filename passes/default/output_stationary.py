@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence as List
 from math import prod
 
-from ..estimate.access_costs import LARGEST_STRIDE
 from ..estimate.parallel_profitability import LEAST_CYCLES
 from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.strided_accesses import LARGEST_STRIDE
 from ..polyhedral.schedule_tree import (
     Loop,
     Sequence,

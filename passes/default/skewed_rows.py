@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
-from ..estimate.access_costs import BLOCK_ROWS, LEAST_BLOCK_BITS
 from ..estimate.estimate import estimate
 from ..estimate.parallel_profitability import LEAST_CYCLES
 from ..estimate.program_statistics import bytes_of, subscript_steps
 from ..estimate.recurrence_bound import recurrence
 from ..estimate.rows_in_lanes import neighbours
 from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.strided_accesses import BLOCK_ROWS, LEAST_BLOCK_BITS
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, statements
 from ..polyhedral.scop import Statement
 from ..schedules.active_pairs import Outer

@@ -14,7 +14,7 @@ from xdsl.ir.affine import AffineExpr
 from ..polyhedral.rounded_subscripts import is_rounded
 from ..polyhedral.schedule_tree import Leaf, Loop, leaves, loops_around, place_of
 from ..polyhedral.scop import Access, Statement
-from .access_costs import LARGEST_STRIDE, LoopsAround, masked_share, port_cycles
+from .access_costs import masked_share, port_cycles
 from .handed_values import handed_values
 from .masked_rows import behind_masked_rows
 from .opaque_work import opaque_operations
@@ -22,7 +22,13 @@ from .operation_costs import Changes, throughput
 from .paired_products import adds_pairs
 from .program_statistics import StatementStatistics, bytes_of, is_moved, is_scalar
 from .recurrence_bound import recurrence
-from .scheduled_program import ScheduledProgram, innermost_loop, value_in_iterators
+from .scheduled_program import (
+    LoopsAround,
+    ScheduledProgram,
+    innermost_loop,
+    value_in_iterators,
+)
+from .strided_accesses import LARGEST_STRIDE
 from .vector_loops import VectorLoops
 
 INTERLEAVED = 4

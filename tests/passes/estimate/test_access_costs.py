@@ -166,12 +166,6 @@ def test_rows_in_lanes_stay_in_registers_only_where_a_vector_goes_on_alone() -> 
     assert among_others > 2 * alone
 
 
-RECORDS = """
-func.func @f(%n: index, %A: memref<?xFIELDSxf32>, %B: memref<?xFIELDSxf32>) {
-  affine.for %i = 0 to %n {
-    BODY
-
-
 VOTES = """
 func.func @f(%n: index, %m: index, %A: memref<?x?x8xf32>, %H: memref<?x8xf32>) {
   %zero = arith.constant 0.0 : f32
@@ -189,29 +183,6 @@ func.func @f(%n: index, %m: index, %A: memref<?x?x8xf32>, %H: memref<?x8xf32>) {
   return
 }
 """
-
-
-@pytest.mark.parametrize("fields", [16, 24])
-def test_fields_that_statements_access_together_are_transposed(fields: int) -> None:
-    """Neighbouring ones; where half of them are left out, each is gathered and scattered."""
-
-    def cycles(step: int) -> float:
-        body = [
-            f"%{k} = affine.load %A[%i, {k}] : memref<?x{fields}xf32>\n"
-            f"affine.store %{k}, %B[%i, {k}] : memref<?x{fields}xf32>"
-            for k in range(0, fields, step)
-        ]
-        text = RECORDS.replace("BODY", "\n".join(body)).replace("FIELDS", str(fields))
-        scop = load(text)["f"].scop
-        vectors = parse_pipeline("vectorize{loops=i width=16}")
-        schedule = Schedule.original(scop, WIDE).apply_all(vectors)
-        context = SchedulingContext(infer_extents(scop, {"n": 4096}), 1)
-        time = InCoreTime(ScheduledProgram(schedule, context))
-        return sum(
-            time.nest_seconds(nest) for nest in nests(schedule.tree) if isinstance(nest, Loop)
-        )
-
-    assert cycles(2) > 3 * cycles(1)
 
 
 def test_what_another_statement_of_the_loop_stores_to_is_in_memory() -> None:
@@ -280,3 +251,36 @@ def test_private_arrays_have_the_lanes_of_vectors_innermost(
             found = core.cycles(leaf, loops)
             assert found is not None
             assert found.accesses < WIDE.scatter_cycles * found.lanes
+
+
+RECORDS = """
+func.func @f(%n: index, %A: memref<?xFIELDSxf32>, %B: memref<?xFIELDSxf32>) {
+  affine.for %i = 0 to %n {
+    BODY
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("fields", [16, 24])
+def test_fields_that_statements_access_together_are_transposed(fields: int) -> None:
+    """Neighbouring ones; where half of them are left out, each is gathered and scattered."""
+
+    def cycles(step: int) -> float:
+        body = [
+            f"%{k} = affine.load %A[%i, {k}] : memref<?x{fields}xf32>\n"
+            f"affine.store %{k}, %B[%i, {k}] : memref<?x{fields}xf32>"
+            for k in range(0, fields, step)
+        ]
+        text = RECORDS.replace("BODY", "\n".join(body)).replace("FIELDS", str(fields))
+        scop = load(text)["f"].scop
+        vectors = parse_pipeline("vectorize{loops=i width=16}")
+        schedule = Schedule.original(scop, WIDE).apply_all(vectors)
+        context = SchedulingContext(infer_extents(scop, {"n": 4096}), 1)
+        time = InCoreTime(ScheduledProgram(schedule, context))
+        return sum(
+            time.nest_seconds(nest) for nest in nests(schedule.tree) if isinstance(nest, Loop)
+        )
+
+    assert cycles(2) > 3 * cycles(1)

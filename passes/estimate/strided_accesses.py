@@ -1,0 +1,259 @@
+"""Port cycles of vectors of elements that are not neighbours: strides, gathers and scatters."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import count as integers
+from itertools import takewhile
+from math import ceil, gcd, log2
+
+from ..machine.machine import Machine
+from ..polyhedral.schedule_tree import Loop, place_of
+from ..polyhedral.scop import Access, AccessKind
+from .program_statistics import (
+    StatementStatistics,
+    bytes_of,
+)
+from .scheduled_program import LoopsAround, ScheduledProgram
+
+FEWEST_COLUMNS = 0.25
+"""Gathers of neighbouring columns are loads of rows and a transposition from so many columns on, as
+a share of the rows (`lowering.llvm.transposed_loads`)."""
+
+LEAST_BLOCK_BITS = 256
+"""A row of a block that is transposed fills a register, or several where these are shorter."""
+
+BLOCK_ROWS = (4, 8, 16)
+"""Rows of a block that is transposed, powers of two."""
+
+BLOCKS = (1, 2, 4)
+"""Blocks in the lanes of a vector."""
+
+LARGEST_STRIDE = 4
+"""In elements: what is further apart is gathered or scattered, unless others lie in between."""
+
+LARGEST_ROW = 8
+"""Elements of rows of which all columns are stored, or half of them loaded, together."""
+
+EVICTED_STORE = 30.0
+"""Cycles of a store whose line has been evicted; measured on a Zen 5, 31 from L2 and 43 from L3."""
+
+TRANSPOSING = 2.0
+"""What a step of the transposition of a block costs for each vector, in loads."""
+
+LEAST_SCATTERED = 4
+"""Bytes of elements that scatters are made of; shorter ones are extracted one by one."""
+
+EXTRACTED = 2.0
+"""What a store of an extracted element costs, in stores."""
+
+SHUFFLES_PER_LOAD = 1.0
+"""What a shuffle costs, in loads."""
+
+SHUFFLES_OF_LLVM = 1.5
+"""What those of LLVM cost, in loads, of which it has one for each other column of a row; measured
+with sums of 16 and 48 terms, every second to fourth element, on a Zen 5."""
+
+
+def apart(
+    program: ScheduledProgram,
+    access: Access,
+    statement: StatementStatistics,
+    around: LoopsAround,
+    stride: int,
+) -> float:
+    """Operations for a vector of elements that are not neighbours.
+
+    Elements a small stride apart are loaded, or stored together with those between them, in as
+    many vectors, each of which is shuffled (`lowering.llvm.strided_accesses`).
+    """
+    assert around.vector is not None
+    row = abs(stride)
+    if row > (LARGEST_STRIDE if around.vector.vector is None else LARGEST_ROW):
+        return _gather(program, access, statement, around)
+    is_forwards = stride > 0 or access.kind is AccessKind.READ
+    columns = _columns_of_row(program, access, statement, around, row) if is_forwards else 1
+    registers = registers_of(access, around, program.machine)
+    if columns == row and access.kind is AccessKind.READ and around.vector.vector is None:
+        return registers * (1 + SHUFFLES_OF_LLVM * (row - 1))
+    if columns == row:
+        # Longer rows are transposed, step by step.
+        shuffles = (row - 1) / row if row <= LARGEST_STRIDE else log2(row)
+        return registers * (1 + SHUFFLES_PER_LOAD * shuffles)
+    if access.kind is AccessKind.READ and row <= LARGEST_STRIDE:
+        return registers * (row + SHUFFLES_PER_LOAD * max(1, row - 1))
+    if access.kind is AccessKind.READ and 2 * columns >= row:
+        return registers * (row + SHUFFLES_PER_LOAD * (row - 1)) / columns
+    return _gather(program, access, statement, around)
+
+
+def eviction(
+    program: ScheduledProgram,
+    write: Access,
+    statement: StatementStatistics,
+    around: LoopsAround,
+    loop: Loop,
+) -> float:
+    """Cycles that a store waits where those of other iterations of a loop have evicted its line.
+
+    Rows a large power of two apart are in few sets of a cache.
+    """
+    machine = program.machine
+    size = bytes_of(write.array.element_type)
+    direction = statement.direction(around.loops, loop)
+    if direction is None:
+        return 0.0
+    stride = abs(statement.stride(write, direction, program.statistics)) * size
+    if _run(_distances(program, write, loop)) * size >= min(stride, machine.cache_line):
+        return 0.0  # Others store the rest of the line at the same time.
+    rows = around.trips[place_of(loop, around.loops)]
+    for level, period in machine.set_periods.items():
+        places = period // gcd(stride, period)
+        if stride >= machine.cache_line and rows * period > places * machine.caches[level]:
+            return EVICTED_STORE
+    return 0.0
+
+
+def by_lane(program: ScheduledProgram, access: Access, around: LoopsAround) -> float:
+    """Operations for a vector that is gathered or scattered."""
+    machine = program.machine
+    if access.kind is AccessKind.READ:
+        return machine.loads_per_cycle * machine.gather_cycles * around.lanes
+    return machine.stores_per_cycle * _scatter_cycles(machine, access) * around.lanes
+
+
+def registers_of(access: Access, around: LoopsAround, machine: Machine) -> float:
+    """Vector registers that the elements of all lanes fill."""
+    return max(1.0, around.lanes * 8 * bytes_of(access.array.element_type) / machine.vector_bits)
+
+
+def _scatter_cycles(machine: Machine, write: Access) -> float:
+    """Cycles for each lane that is scattered, or extracted and stored."""
+    is_short = bytes_of(write.array.element_type) < LEAST_SCATTERED
+    return machine.scatter_cycles * (EXTRACTED if is_short else 1.0)
+
+
+def _columns_of_row(
+    program: ScheduledProgram,
+    access: Access,
+    statement: StatementStatistics,
+    around: LoopsAround,
+    row: int,
+) -> int:
+    """How many of the columns of rows of so many elements are accessed together.
+
+    By the iterations of unrolled loops, and the statements of the vector loop. Where it is marked,
+    LLVM unrolls later than accesses are put together.
+    """
+    assert around.vector is not None
+    is_marked = around.vector.vector is not None
+    columns = {distance % row for distance in _distances(program, access, around.vector)}
+    for loop, trips in zip(around.loops, around.trips, strict=True):
+        is_copied = bool(loop.unroll) or (
+            loop.unroll == 0 and (not is_marked or program.unrolls(loop))
+        )
+        direction = statement.direction(around.loops, loop) if is_copied else None
+        if direction is not None and loop is not around.vector:
+            step = statement.stride(access, direction, program.statistics)
+            columns = {
+                (each + k * step) % row
+                for each in columns
+                for k in range(loop.unroll or ceil(trips))
+            }
+    return len(columns)
+
+
+def _gather(
+    program: ScheduledProgram, access: Access, statement: StatementStatistics, around: LoopsAround
+) -> float:
+    """Operations for a vector of elements from as many rows: one for each, as a rule.
+
+    Where a marked vector loop reads neighbouring columns together, rows are loaded and transposed;
+    where a block of them is written together, it is transposed and stored as rows.
+    """
+    machine, lanes = program.machine, around.lanes
+    register = max(LEAST_BLOCK_BITS, machine.vector_bits)
+    block = min(lanes, register / (8 * bytes_of(access.array.element_type)))
+    columns, alone = _columns(program, access, statement, around)
+    columns = min(block, columns)
+    is_marked = around.vector is not None and around.vector.vector is not None
+    scattered = by_lane(program, access, around)
+    if access.kind is AccessKind.WRITE:
+        if around.vector is not None:
+            evicted = eviction(program, access, statement, around, around.vector)
+            scattered += machine.stores_per_cycle * evicted * lanes
+        if columns < block or _is_read_between(program, access, statement, around):
+            return scattered
+    if columns < max(2.0, FEWEST_COLUMNS * block) or not is_marked:
+        return scattered
+    transposed = lanes / block * (block / columns + TRANSPOSING * log2(block))
+    return alone * scattered + (1 - alone) * transposed
+
+
+def _is_read_between(
+    program: ScheduledProgram, write: Access, statement: StatementStatistics, around: LoopsAround
+) -> bool:
+    """Whether the array is read between stores to neighbouring columns, which then cannot wait.
+
+    What the iteration before has stored is in a register.
+    """
+    assert around.vector is not None
+    steps = {
+        statement.stride(write, direction, program.statistics)
+        for loop in around.loops
+        if loop.unroll is not None
+        and (direction := statement.direction(around.loops, loop)) is not None
+    }
+    before = {(*write.constants[:-1], write.constants[-1] - step) for step in steps if step}
+    return any(
+        read.array.name == write.array.name
+        and (read.coefficients != write.coefficients or read.constants not in before)
+        for name in around.vector.schedule
+        for read in program.statement(name).statement.reads
+    )
+
+
+def _columns(
+    program: ScheduledProgram, access: Access, statement: StatementStatistics, around: LoopsAround
+) -> tuple[float, float]:
+    """How many neighbouring columns are accessed together: by unrolled loops, or by statements.
+
+    And what share of them is left over, to be accessed alone.
+    """
+    assert around.vector is not None
+    columns, alone = float(_run(_distances(program, access, around.vector))), 0.0
+    for loop, count in zip(around.loops, around.trips, strict=True):
+        direction = None if loop.unroll is None else statement.direction(around.loops, loop)
+        if direction is None:
+            continue
+        if abs(statement.stride(access, direction, program.statistics)) == 1:
+            together = min(loop.unroll or count, count)
+            # Where the trip counts differ, a loop leaves over anything below its unroll factor.
+            rest = count % together if float(count).is_integer() else ((loop.unroll or 1) - 1) / 2
+            if together > columns and rest < count:
+                columns, alone = together, rest / count
+    return columns, alone
+
+
+def _distances(program: ScheduledProgram, access: Access, loop: Loop) -> set[int]:
+    """Elements from an access to those like it in the statements of a loop."""
+    pitches = program.statistics.pitches(access.array)
+    return {
+        sum(
+            (there - here) * pitch
+            for here, there, pitch in zip(access.constants, other.constants, pitches, strict=True)
+        )
+        for name in loop.schedule
+        for other in program.statement(name).statement.accesses
+        if other.kind is access.kind
+        and other.array.name == access.array.name
+        and other.coefficients == access.coefficients
+    }
+
+
+def _run(distances: Collection[int]) -> int:
+    """The number of consecutive distances around zero."""
+    return sum(
+        len(list(takewhile(distances.__contains__, integers(first, step))))
+        for first, step in ((0, 1), (-1, -1))
+    )
