@@ -14,6 +14,7 @@ from ..types import I32
 from .exponentials import quotient
 from .lanes import (
     F32,
+    F64,
     INFINITY,
     Bits,
     Mask,
@@ -124,29 +125,32 @@ def _replaced(fast: Real, is_large: Mask, x: Real, name: str) -> Real:
 
 
 def _library_function(x: Real, name: str) -> ir.Function:
-    """The module's function that calls the C library for each lane; rarely called."""
+    """The module's function that calls the C library for each lane, with doubles; rarely called."""
     module, kind, lanes = x.place.module, x.value.type, x.place.lanes
     symbol = f"elementary.library.{name}.{type_suffix(x.format, lanes)}"
     existing = module.module.globals.get(symbol)
     if isinstance(existing, ir.Function):
         return existing
-    scalar = x.format.scalar
-    called = module.declare(
-        name + ("f" if x.format is F32 else ""),
-        ir.FunctionType(scalar, [scalar]),
-        ("memory(none)", "willreturn"),
-    )
+    double = F64.scalar
+    called = module.declare(name, ir.FunctionType(double, [double]), ("memory(none)", "willreturn"))
     function = module.define(symbol, ir.FunctionType(kind, [kind]), public=False)
     set[str].update(function.attributes, ("noinline", "cold", "memory(none)", "willreturn"))
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     (argument,) = function.args
+
+    def call(number: ir.Value) -> ir.Value:
+        if x.format is F64:
+            return builder.call(called, [number])
+        result = builder.call(called, [builder.fpext(number, double)])
+        return builder.fptrunc(result, x.format.scalar)
+
     if not lanes:
-        builder.ret(builder.call(called, [argument]))
+        builder.ret(call(argument))
         return function
     results: ir.Value = ir.Constant(kind, ir.Undefined)
     for lane in range(lanes):
         position = ir.Constant(I32, lane)
-        result = builder.call(called, [builder.extract_element(argument, position)])
+        result = call(builder.extract_element(argument, position))
         results = builder.insert_element(results, result, position)
     builder.ret(results)
     return function
