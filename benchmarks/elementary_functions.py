@@ -39,9 +39,12 @@ TEXT = (
 
 REFERENCES: dict[str, Callable[..., Array]] = {
     "acos": np.arccos,
+    "acosh": np.arccosh,
     "asin": np.arcsin,
+    "asinh": np.arcsinh,
     "atan": np.arctan,
     "atan2": np.arctan2,
+    "atanh": np.arctanh,
     "cbrt": np.cbrt,
     "cos": np.cos,
     "cosh": np.cosh,
@@ -64,9 +67,12 @@ REFERENCES: dict[str, Callable[..., Array]] = {
 }
 INTERVALS: dict[str, tuple[tuple[float, float], ...]] = {
     "acos": ((-1.0, 1.0), (0.99, 1.0)),
+    "acosh": ((1.0, 1.1), (1.0, 100.0)),
     "asin": ((-1.0, 1.0), (-0.1, 0.1)),
+    "asinh": ((-1.0, 1.0), (-100.0, 100.0)),
     "atan": ((-1.0, 1.0), (-10.0, 10.0)),
     "atan2": ((-1.0, 1.0), (0.1, 0.5)),
+    "atanh": ((-1.0, 1.0), (-0.1, 0.1)),
     "cbrt": ((0.5, 4.0), (-1e3, 1e3)),
     "cos": ((-10.0, 10.0), (-1e5, 1e5), (-5e8, 5e8)),
     "cosh": ((-2.0, 2.0), (-711.0, 711.0)),
@@ -99,7 +105,8 @@ CHUNK = 1 << 20
 TIMED = 4000
 TIMED_INTERVALS = {
     **dict.fromkeys(("log", "log2", "log10", "powf"), (0.1, 5.0)),
-    **dict.fromkeys(("acos", "asin"), (-1.0, 1.0)),
+    "acosh": (1.0, 5.0),
+    **dict.fromkeys(("acos", "asin", "atanh"), (-1.0, 1.0)),
 }
 REPETITIONS = 50
 SLOW_SAMPLES = 20_000

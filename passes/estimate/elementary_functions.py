@@ -15,9 +15,12 @@ from ..machine.target import Target
 
 OPERATIONS: Mapping[str, tuple[int, int]] = {
     "acos": (49, 56),
+    "acosh": (107, 111),
     "asin": (44, 51),
+    "asinh": (118, 122),
     "atan": (56, 62),
     "atan2": (83, 89),
+    "atanh": (95, 99),
     "cbrt": (66, 70),
     "cos": (56, 63),
     "cosh": (53, 59),
@@ -41,12 +44,15 @@ OPERATIONS: Mapping[str, tuple[int, int]] = {
 }
 """Instructions for f32 and f64, by the name in the C library; one on twice as many bits is two."""
 
-SQUARE_ROOTS: Mapping[str, int] = {"acos": 1, "asin": 1, "hypot": 1}
+SQUARE_ROOTS: Mapping[str, int] = {"acos": 1, "acosh": 1, "asin": 1, "asinh": 1, "hypot": 1}
 """Square roots among them."""
 
 DIVISIONS: Mapping[str, int] = {
+    "acosh": 2,
+    "asinh": 3,
     "atan": 1,
     "atan2": 1,
+    "atanh": 3,
     "cosh": 1,
     "erfc": 2,
     "log": 1,

@@ -85,9 +85,12 @@ def _fdim(x: Array, y: Array) -> Array:
 
 EXACT: dict[str, Callable[..., Array]] = {
     "acos": np.arccos,
+    "acosh": np.arccosh,
     "asin": np.arcsin,
+    "asinh": np.arcsinh,
     "atan": np.arctan,
     "atan2": np.arctan2,
+    "atanh": np.arctanh,
     "cbrt": np.cbrt,
     "cos": np.cos,
     "cosh": np.cosh,

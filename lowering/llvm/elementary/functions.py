@@ -12,6 +12,7 @@ from ..vector_functions import offer_variants
 from .differences import fdim
 from .error_function import erf, erfc
 from .exponentials import cosh, exp, exp2, exp10, expm1, sinh, tanh
+from .inverse_hyperbolic import acosh, asinh, atanh
 from .inverse_trigonometry import acos, asin, atan, atan2
 from .lanes import F32, F64, Definition, Format, Place, Real, type_suffix
 from .logarithms import log, log1p, log2, log10
@@ -26,9 +27,12 @@ if TYPE_CHECKING:
 
 _DEFINITIONS: Mapping[str, Definition] = {
     "acos": acos,
+    "acosh": acosh,
     "asin": asin,
+    "asinh": asinh,
     "atan": atan,
     "atan2": atan2,
+    "atanh": atanh,
     "cbrt": cbrt,
     "cos": cos,
     "cosh": cosh,
