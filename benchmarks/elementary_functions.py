@@ -38,13 +38,23 @@ TEXT = (
 )
 
 REFERENCES: dict[str, Callable[..., Array]] = {
+    "acos": np.arccos,
+    "acosh": np.arccosh,
+    "asin": np.arcsin,
+    "asinh": np.arcsinh,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "atanh": np.arctanh,
+    "cbrt": np.cbrt,
     "cos": np.cos,
     "cosh": np.cosh,
     "erf": special.erf,
     "erfc": special.erfc,
     "exp": np.exp,
+    "exp10": lambda x: np.power(x.dtype.type(10), x),
     "exp2": np.exp2,
     "expm1": np.expm1,
+    "hypot": np.hypot,
     "log": np.log,
     "log10": np.log10,
     "log1p": np.log1p,
@@ -52,16 +62,27 @@ REFERENCES: dict[str, Callable[..., Array]] = {
     "powf": np.power,
     "sin": np.sin,
     "sinh": np.sinh,
+    "tan": np.tan,
     "tanh": np.tanh,
 }
 INTERVALS: dict[str, tuple[tuple[float, float], ...]] = {
+    "acos": ((-1.0, 1.0), (0.99, 1.0)),
+    "acosh": ((1.0, 1.1), (1.0, 100.0)),
+    "asin": ((-1.0, 1.0), (-0.1, 0.1)),
+    "asinh": ((-1.0, 1.0), (-100.0, 100.0)),
+    "atan": ((-1.0, 1.0), (-10.0, 10.0)),
+    "atan2": ((-1.0, 1.0), (0.1, 0.5)),
+    "atanh": ((-1.0, 1.0), (-0.1, 0.1)),
+    "cbrt": ((0.5, 4.0), (-1e3, 1e3)),
     "cos": ((-10.0, 10.0), (-1e5, 1e5), (-5e8, 5e8)),
     "cosh": ((-2.0, 2.0), (-711.0, 711.0)),
     "erf": ((-1.0, 1.0), (0.0, 6.0)),
     "erfc": ((-1.0, 1.0), (-6.0, 27.3)),
     "exp": ((-1.0, 1.0), (-746.0, 710.0)),
+    "exp10": ((-1.0, 1.0), (-324.0, 309.0)),
     "exp2": ((-1.0, 1.0), (-1075.0, 1024.0)),
     "expm1": ((-1.0, 1.0), (-40.0, 710.0)),
+    "hypot": ((-1.0, 1.0), (0.0, 1e3)),
     "log": ((0.5, 2.0), (0.0, 1e3)),
     "log10": ((0.5, 2.0), (0.0, 1e3)),
     "log1p": ((-1.0, 1.0), (0.0, 1e3)),
@@ -69,6 +90,7 @@ INTERVALS: dict[str, tuple[tuple[float, float], ...]] = {
     "powf": ((0.0, 10.0), (0.7, 1.45), (0.999, 1.001)),
     "sin": ((-10.0, 10.0), (-1e5, 1e5), (-5e8, 5e8)),
     "sinh": ((-2.0, 2.0), (-711.0, 711.0)),
+    "tan": ((-10.0, 10.0), (-1e5, 1e5), (-5e8, 5e8)),
     "tanh": ((-1.0, 1.0), (-20.0, 20.0)),
 }
 """Where the arguments are, besides all over the format; of powers, the bases."""
@@ -76,8 +98,16 @@ INTERVALS: dict[str, tuple[tuple[float, float], ...]] = {
 SLOW: dict[str, Callable[[Any], Any]] = {"erf": mpmath.erf, "erfc": mpmath.erfc}
 """Functions that NumPy does not have in extended precision."""
 
+BINARY = ("atan2", "hypot", "powf")
+EXTERNAL = ("exp10", "hypot")
+
 CHUNK = 1 << 20
 TIMED = 4000
+TIMED_INTERVALS = {
+    **dict.fromkeys(("log", "log2", "log10", "powf"), (0.1, 5.0)),
+    "acosh": (1.0, 5.0),
+    **dict.fromkeys(("acos", "asin", "atanh"), (-1.0, 1.0)),
+}
 REPETITIONS = 50
 SLOW_SAMPLES = 20_000
 
@@ -120,7 +150,7 @@ def largest_error(name: str, kind: str, stride: int, samples: int) -> tuple[int,
 def operands(name: str, kind: str, stride: int, samples: int) -> Iterator[tuple[Array, ...]]:
     """Arguments, in arrays of a bearable size."""
     random = np.random.default_rng(0)
-    if kind == "f32" and name != "powf":
+    if kind == "f32" and name not in BINARY:
         for first in range(0, 1 << 32, CHUNK * stride):
             bits = np.arange(first, min(first + CHUNK * stride, 1 << 32), stride)
             yield (bits.astype(np.uint32).view(np.float32),)
@@ -134,7 +164,7 @@ def operands(name: str, kind: str, stride: int, samples: int) -> Iterator[tuple[
     for place in places:
         base = place.astype(dtype)
         if name != "powf":
-            yield (base,)
+            yield (base, random.permutation(base))[: arity(name)]
             continue
         largest = 1074.0 if kind == "f64" else 149.0
         with np.errstate(all="ignore"):
@@ -178,7 +208,7 @@ def units(result: Array, wanted: Array, arguments: tuple[Array, ...]) -> Array:
 def per_element(name: str, kind: str) -> Iterator[float]:
     """Seconds per element as written, with vectors, and with the C library."""
     random = np.random.default_rng(0)
-    low, high = (0.1, 5.0) if name in ("log", "log2", "log10", "powf") else (-3.0, 3.0)
+    low, high = TIMED_INTERVALS.get(name, (-3.0, 3.0))
     dtype = np.float32 if kind == "f32" else np.float64
     arguments = [random.uniform(low, high, TIMED).astype(dtype) for _ in range(arity(name))]
     lanes = Target.host().vector_bits // (8 * np.dtype(dtype).itemsize)
@@ -195,7 +225,7 @@ def per_element(name: str, kind: str) -> Iterator[float]:
 
 
 def arity(name: str) -> int:
-    return 2 if name == "powf" else 1
+    return 2 if name in BINARY else 1
 
 
 def apply(name: str, kind: str, schedule: str | None, *, library: bool = False) -> Any:
@@ -207,11 +237,15 @@ def apply(name: str, kind: str, schedule: str | None, *, library: bool = False) 
         for number, array in enumerate(arrays)
     )
     values = ", ".join(f"%{number}" for number in range(len(arrays)))
+    operation = f"math.{name} {values} : {kind}"
+    if name in EXTERNAL:
+        types, suffix = ", ".join([kind] * arity(name)), "f" if kind == "f32" else ""
+        operation = f'math.external "{name}{suffix}"({values}) : ({types}) -> {kind}'
     text = f"""
 func.func @apply(%n: index, {parameters}) {{
   affine.for %i = 0 to %n {{
 {loads}
-    %r = math.{name} {values} : {kind}
+    %r = {operation}
     affine.store %r, %B[%i] : memref<?x{kind}>
   }}
   return

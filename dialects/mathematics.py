@@ -7,7 +7,7 @@ from typing import Self
 
 from xdsl.dialects import math
 from xdsl.dialects.arith import FastMathFlagsAttr
-from xdsl.dialects.builtin import AnyFloat, StringAttr, VectorType, i1
+from xdsl.dialects.builtin import AnyFloat, Float32Type, StringAttr, VectorType, i1
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -138,6 +138,13 @@ class ExternalOp(IRDLOperation):
         super().__init__(
             operands=[operands], result_types=[kind], properties={"callee": StringAttr(callee)}
         )
+
+    @property
+    def function(self) -> str:
+        """The name, without the suffix of functions of `float` in the C library."""
+        name, kind = self.callee.data, self.result.type
+        element = kind.element_type if isa(kind, VectorType) else kind
+        return name.removesuffix("f") if isinstance(element, Float32Type) else name
 
 
 Math = Dialect(

@@ -150,6 +150,20 @@ def _inverse_tanh(z: Any) -> Any:
     return 2 * mpmath.atanh(s) / s
 
 
+def _exponential10(r: Any) -> Any:
+    return mpmath.expm1(r * mpmath.log(10)) / r
+
+
+def _arc_tangent(z: Any) -> Any:
+    t = mpmath.sqrt(z)
+    return (mpmath.atan(t) / t - 1) / z
+
+
+def _arc_sine(z: Any) -> Any:
+    s = mpmath.sqrt(z)
+    return (mpmath.asin(s) / s - 1) / z
+
+
 def _sine(z: Any) -> Any:
     r = mpmath.sqrt(z)
     return (mpmath.sin(r) / r - 1) / z
@@ -187,6 +201,7 @@ def approximations() -> dict[str, Approximation]:
     half_log2 = mpf("0.34662")
     largest_z = mpf("0.029438")  # ((sqrt(2) - 1) / (sqrt(2) + 1))^2
     quarter_turn = mpf("0.7855") ** 2
+    eighth_turn = mpf("0.41422") ** 2
     found: dict[str, Approximation] = {}
     for name, bits, erf_end, erfc_end in (
         ("f32", 24, mpf("2.94"), mpf("10.2")),
@@ -207,6 +222,21 @@ def approximations() -> dict[str, Approximation]:
             ),
             # sin(r) = r + r z p(z), cos(r) = 1 - z / 2 + z^2 p(z) with z = r^2
             f"sin.{name}": Approximation(_sine, lambda z: z, 0, quarter_turn, bits + 5),
+            # atan(t) = t + t z p(z) with z = t^2, asin(s) = s + s z p(z) with z = s^2
+            f"atan.{name}": Approximation(_arc_tangent, lambda z: z, 0, eighth_turn, bits + 4),
+            f"asin.{name}": Approximation(_arc_sine, lambda z: z, 0, mpf("0.2501"), bits + 4),
+            # 10^r = 1 + r p(r)
+            f"exp10.{name}": Approximation(
+                _exponential10, lambda r: abs(r) / 10**r, -mpf("0.1506"), mpf("0.1506"), bits + 5
+            ),
+            # 1 / cbrt(m), where a step of third order and one of Newton's follow
+            f"inverse_cbrt.{name}": Approximation(
+                lambda m: 1 / mpmath.cbrt(m),
+                mpmath.cbrt,
+                mpf("0.7071"),
+                mpf("1.4143"),
+                bits // 4,
+            ),
             f"cos.{name}": Approximation(_cosine, lambda z: z**2, 0, quarter_turn, bits + 5),
             # erf(x) = x + x p(z) with z = x^2, up to 7 / 8
             f"erf.{name}": Approximation(
@@ -263,6 +293,9 @@ def constants() -> dict[str, tuple[float, ...]]:
             f"log2_e.{name}": _parts(1 / ln2, bits, bits),
             f"short_log10_2.{name}": _parts(ln2 / ln10, short, bits),
             f"log10_e.{name}": _parts(1 / ln10, bits, bits),
+            f"log2_10.{name}": _parts(ln10 / ln2, bits, bits),
+            f"log10_2.{name}": _parts(ln2 / ln10, bits, bits),
+            f"quarter_pi.{name}": _parts(mpmath.pi / 4, bits, bits),
             f"half_pi.{name}": _parts(mpmath.pi / 2, bits, bits, bits),
             f"erfc_1.{name}": _parts(mpmath.erfc(1), bits),
             f"erfcx_3.{name}": _parts(_erfcx(mpf(3)), bits, bits),

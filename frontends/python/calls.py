@@ -9,7 +9,7 @@ import numpy as np
 from ...dialects.errors import SourceError
 from .arithmetic import extremum_name
 from .captured import MISSING
-from .element_types import ElementType, c128, dtype, element_type, f64, i64
+from .element_types import ElementType, c128, dtype, element_type, f32, f64, i64
 from .evaluator import Evaluator
 from .external import call_external, is_registered
 from .functions import ALLOCATING, KNOWN, OF_COMPLEX, Known, known
@@ -140,6 +140,8 @@ class Calls:
             return self._extremum(function, values, node)
         if function.kind == "integer":
             return self._rounded(function, values[0], node)
+        if function.kind == "external":
+            return self._external(function, values, node)
         return self._float(function, values, node)
 
     def _is_conjugate(self, node: ast.Call) -> bool:
@@ -240,16 +242,33 @@ class Calls:
             )
         return Scalar(arithmetic.convert(value, f64, node).name, f64, is_weak(value))
 
-    def _float(self, function: Known, values: list[Value], node: ast.Call) -> Value:
+    def _external(self, function: Known, values: list[Value], node: ast.Call) -> Value:
+        """A function of the C library that MLIR has no operation for."""
         arithmetic, emitter = self.expressions.arithmetic, self.expressions.emitter
+        operands = self._operands(function, values, node)
+        element = operands[0].element
+        wide = f64 if element is f64 else f32
+        names = [arithmetic.convert(operand, wide, node).name for operand in operands]
+        callee = function.operation + ("f" if wide is f32 else "")
+        types = ", ".join([wide.mlir] * len(names))
+        text = f'math.external "{callee}"({", ".join(names)}) : ({types}) -> {wide.mlir}'
+        result = Scalar(emitter.operation(text, node), wide)
+        name = arithmetic.convert(result, element, node).name
+        return Scalar(name, element, weak=function.of_math)
+
+    def _operands(self, function: Known, values: list[Value], node: ast.Call) -> list[Scalar]:
+        """The operands of a function of floating-point numbers."""
         if len(values) == 1 or function.of_math:
-            operands = [self.floating(value, function, node) for value in values]
-        else:
-            if not any(is_float(value) for value in values):
-                raise self.expressions.source.error(
-                    node, "an argument must be a floating-point number", "write f64(...) around one"
-                )
-            operands = list(arithmetic.common(values[0], values[1], node))
+            return [self.floating(value, function, node) for value in values]
+        if not any(is_float(value) for value in values):
+            raise self.expressions.source.error(
+                node, "an argument must be a floating-point number", "write f64(...) around one"
+            )
+        return list(self.expressions.arithmetic.common(values[0], values[1], node))
+
+    def _float(self, function: Known, values: list[Value], node: ast.Call) -> Value:
+        emitter = self.expressions.emitter
+        operands = self._operands(function, values, node)
         names = ", ".join(operand.name for operand in operands)
         element = operands[0].element
         operation = "complex.exp" if element.is_complex else function.operation

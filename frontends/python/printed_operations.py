@@ -6,6 +6,8 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
+from ...dialects.mathematics import ExternalOp
+
 BINARY = {
     "arith.addf": "+",
     "arith.subf": "-",
@@ -33,6 +35,7 @@ CALLS = {
     "math.absf": "abs",
     "math.absi": "abs",
     "math.atan2": "np.arctan2",
+    "math.hypot": "np.hypot",
     **{f"math.a{name}": f"np.arc{name}" for name in ("cos", "sin", "tan", "cosh", "sinh", "tanh")},
     **{
         f"math.{name}": f"np.{name}"
@@ -77,6 +80,13 @@ INTEGER_PREDICATES = {0: "==", 1: "!=", 2: "<", 3: "<=", 4: ">", 5: ">="}
 
 LOGICAL = {"arith.andi": "and", "arith.ori": "or", "arith.xori": "not"}
 """Operations on truth values."""
+
+
+def operation_name(operation: Operation) -> str:
+    """The name of an operation, or of the function of the C library that it calls."""
+    if isinstance(operation, ExternalOp):
+        return f"math.{operation.function}"
+    return operation.name
 
 
 def is_true(value: SSAValue) -> bool:

@@ -48,6 +48,7 @@ from .printed_operations import (
     UNSIGNED_OPERATIONS,
     bare,
     is_true,
+    operation_name,
     takes_unsigned,
 )
 
@@ -348,7 +349,7 @@ class _Printer:
         return f"({name} != 0)" if value.type == i1 else name
 
     def _expression(self, operation: Operation) -> str:
-        name = operation.name
+        name = operation_name(operation)
         if isinstance(operation, arith.ConstantOp):
             attribute = operation.value
             if isinstance(attribute, FloatAttr):
@@ -383,9 +384,8 @@ class _Printer:
         if name in CALLS:
             return f"{CALLS[name]}({', '.join(map(bare, values))})"
         if name in UNSIGNED_OPERATIONS:
-            kind = operation.results[0].type
             text = UNSIGNED_OPERATIONS[name].format(*self._as_unsigned(operation))
-            return f"loopwright.{kind}({bare(text)})"
+            return f"loopwright.{operation.results[0].type}({bare(text)})"
         if name == "arith.index_castui":
             return self._as_unsigned(operation)[0]
         if name in EXTENSIONS:

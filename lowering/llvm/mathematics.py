@@ -34,15 +34,15 @@ def _function(name: str, call: Call) -> Emit:
 
     def emit(emitter: FunctionEmitter, op: Operation) -> None:
         operands, flags = emitter.all_values(op.operands), flags_of(emitter, op)
-        kind = operands[0].type
-        if has_elementary_function(emitter.module.target, name, kind) and not (
+        kinds = [operand.type for operand in operands]
+        if has_elementary_function(emitter.module.target, name, kinds) and not (
             name == "pow" and is_expanded(operands[1], approximate="afn" in flags)
         ):
             emitter.values[op.results[0]] = call_elementary_function(emitter, name, operands)
             return
         has_variants = has_vector_function(emitter, name, operands, flags)
-        if has_variants and isinstance(kind, ir.VectorType):
-            emitter.values[op.results[0]] = call_vector_function(emitter, name, operands, kind)
+        if has_variants and isinstance(kinds[0], ir.VectorType):
+            emitter.values[op.results[0]] = call_vector_function(emitter, name, operands, kinds[0])
             return
         result = call(emitter, operands, flags)
         if has_variants and isinstance(result, ir.CallInstr):
@@ -100,8 +100,12 @@ def _library_function(name: str) -> Call:
 
 
 def emit_external(emitter: FunctionEmitter, op: ExternalOp) -> None:
-    """A function that is declared pure, called for each lane of vectors."""
+    """A function of our own, or one that is declared pure, called for each lane of vectors."""
     operands, result = emitter.all_values(op.operands), type_of(op.result)
+    types = [operand.type for operand in operands]
+    if result in types and has_elementary_function(emitter.module.target, op.function, types):
+        emitter.values[op.result] = call_elementary_function(emitter, op.function, operands)
+        return
     kinds = [scalar_type(operand.type) for operand in operands]
     kind = ir.FunctionType(scalar_type(result), kinds)
     function = emitter.module.declare(op.callee.data, kind, ("memory(none)", "willreturn"))

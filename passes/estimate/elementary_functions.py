@@ -10,16 +10,28 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import Operation
 
+from ...dialects.mathematics import ExternalOp
 from ..machine.target import Target
 
 OPERATIONS: Mapping[str, tuple[int, int]] = {
+    "acos": (49, 56),
+    "acosh": (107, 111),
+    "asin": (44, 51),
+    "asinh": (118, 122),
+    "atan": (56, 62),
+    "atan2": (83, 89),
+    "atanh": (95, 99),
+    "cbrt": (66, 70),
     "cos": (56, 63),
     "cosh": (53, 59),
     "erf": (52, 78),
     "erfc": (116, 135),
     "exp": (32, 38),
+    "exp10": (41, 45),
     "exp2": (28, 34),
     "expm1": (44, 50),
+    "fdim": (7, 6),
+    "hypot": (19, 42),
     "log": (40, 45),
     "log10": (55, 60),
     "log1p": (68, 73),
@@ -27,11 +39,20 @@ OPERATIONS: Mapping[str, tuple[int, int]] = {
     "pow": (145, 161),
     "sin": (58, 65),
     "sinh": (66, 72),
+    "tan": (76, 80),
     "tanh": (57, 63),
 }
 """Instructions for f32 and f64, by the name in the C library; one on twice as many bits is two."""
 
+SQUARE_ROOTS: Mapping[str, int] = {"acos": 1, "acosh": 1, "asin": 1, "asinh": 1, "hypot": 1}
+"""Square roots among them."""
+
 DIVISIONS: Mapping[str, int] = {
+    "acosh": 2,
+    "asinh": 3,
+    "atan": 1,
+    "atan2": 1,
+    "atanh": 3,
     "cosh": 1,
     "erfc": 2,
     "log": 1,
@@ -40,6 +61,7 @@ DIVISIONS: Mapping[str, int] = {
     "log2": 1,
     "pow": 1,
     "sinh": 1,
+    "tan": 1,
     "tanh": 1,
 }
 """Divisions among them."""
@@ -56,6 +78,8 @@ OVERLAP = 0.7
 
 def function_name(operation: Operation) -> str:
     """The name of a function in the C library."""
+    if isinstance(operation, ExternalOp):
+        return operation.function
     return operation.name.removeprefix("math.").replace("powf", "pow")
 
 
@@ -86,5 +110,6 @@ def _weighted(
         return 0.0
     single, double = OPERATIONS[name]
     count = single if isinstance(operation.results[0].type, Float32Type) else double
-    divisions = DIVISIONS.get(name, 0)
-    return (count - divisions) * share * cycles["additions"] + divisions * cycles["divisions"]
+    divisions, roots = DIVISIONS.get(name, 0), SQUARE_ROOTS.get(name, 0)
+    others = (count - divisions - roots) * share * cycles["additions"]
+    return others + divisions * cycles["divisions"] + roots * cycles["square_roots"]

@@ -1,4 +1,4 @@
-"""Functions of `math.h`, `math` and NumPy are those of the `math` dialect, whoever calls them."""
+"""Functions of `math.h`, `math` and NumPy are the same, whoever calls them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from loopwright.frontends.c.printing import print_c
 from loopwright.frontends.python.printing import print_file
 from loopwright.runtime.kernel import Kernel
 
-PYTHON = {
+PYTHON: dict[str, str | None] = {
     "acos": "np.arccos",
     "acosh": "np.arccosh",
     "asin": "np.arcsin",
@@ -27,20 +27,23 @@ PYTHON = {
     "erf": "math.erf",
     "erfc": "math.erfc",
     "exp2": "np.exp2",
+    "exp10": None,
     "expm1": "np.expm1",
     "log10": "np.log10",
     "log1p": "np.log1p",
     "sinh": "np.sinh",
+    "fdim": None,
+    "hypot": "np.hypot",
     "tan": "np.tan",
     "tanh": "np.tanh",
 }
-"""The functions, by their names in C, and what they are in Python."""
+"""The functions, by their names in C, and what they are in Python, if any."""
 
 IN_PYTHON = [
     (name, scalar)
     for name, function in PYTHON.items()
     for scalar in SCALARS
-    if scalar == "f64" or function.startswith("np.")
+    if function is not None and (scalar == "f64" or function.startswith("np."))
 ]
 """Functions of `math` are of double precision."""
 
@@ -72,7 +75,7 @@ def test_of_c(name: str, scalar: str, tmp_path: Path) -> None:
     kind, function = C_TYPES[scalar], name + ("f" if scalar == "f32" else "")
     path = tmp_path / "file.c"
     path.write_text(
-        "#include <math.h>\n"
+        "#define _GNU_SOURCE\n#include <math.h>\n"
         f"void apply(long n, const {kind} A[n], const {kind} C[n], {kind} B[n]) {{\n"
         "#pragma scop\n"
         f"  for (long i = 0; i < n; i++) B[i] = {call(function, name)};\n"
@@ -83,11 +86,13 @@ def test_of_c(name: str, scalar: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "scalar"), IN_PYTHON)
 def test_of_python(name: str, scalar: str, tmp_path: Path) -> None:
+    function = PYTHON[name]
+    assert function is not None
     kind = f"{scalar}['n']"
     source = (
         "import math\nimport numpy as np\nimport loopwright\nfrom loopwright import f32, f64\n\n\n"
         f"@loopwright.kernel\ndef apply(n: int, A: {kind}, C: {kind}, B: {kind}):\n"
-        f"    for i in range(n):\n        B[i] = {call(PYTHON[name], name)}\n"
+        f"    for i in range(n):\n        B[i] = {call(function, name)}\n"
     )
     module = load_source(source, tmp_path, f"of_python_{name}_{scalar}")
     check(module.apply.function.compile(None, threads=1), name, scalar)
@@ -102,7 +107,8 @@ def test_of_calls_in_mlir(name: str, scalar: str) -> None:
     source = text("cos", scalar).replace(
         f"math.cos %0 : {scalar}", f"func.call @{function}({values}) : ({kinds}) -> {scalar}"
     )
-    source = f"func.func private @{function}({kinds}) -> {scalar}\n{source}"
+    declared = f"func.func private @{function}({kinds}) -> {scalar}"
+    source = f"{declared} attributes {{llvm.readnone}}\n{source}"
     check(loopwright.load(source)["apply"].compile(None, threads=1), name, scalar)
 
 

@@ -17,19 +17,30 @@ Array = np.ndarray[Any, Any]
 
 SCALARS = {"f32": np.dtype(np.float32), "f64": np.dtype(np.float64)}
 
-BINARY = ("atan2", "powf")
+BINARY = ("atan2", "fdim", "hypot", "powf")
+
+EXTERNAL = ("exp10", "fdim", "hypot")
+"""Functions of the C library that MLIR has no operations for."""
+
+
+def operation(name: str, scalar: str) -> str:
+    """The function of `%0`, or of `%0` and `%1`."""
+    operands = ["%0", "%1"][: 2 if name in BINARY else 1]
+    if name not in EXTERNAL:
+        return f"math.{name} {', '.join(operands)} : {scalar}"
+    function, kinds = name + ("f" if scalar == "f32" else ""), ", ".join([scalar] * len(operands))
+    return f'math.external "{function}"({", ".join(operands)}) : ({kinds}) -> {scalar}'
 
 
 def text(name: str, scalar: str) -> str:
     """`B[i] = f(A[i])`, or `f(A[i], C[i])`."""
-    operands = "%0, %1" if name in BINARY else "%0"
     arrays = ", ".join(f"%{array}: memref<?x{scalar}>" for array in "ACB")
     return f"""
 func.func @apply(%n: index, {arrays}) {{
   affine.for %i = 0 to %n {{
     %0 = affine.load %A[%i] : memref<?x{scalar}>
     %1 = affine.load %C[%i] : memref<?x{scalar}>
-    %2 = math.{name} {operands} : {scalar}
+    %2 = {operation(name, scalar)}
     affine.store %2, %B[%i] : memref<?x{scalar}>
   }}
   return
@@ -68,14 +79,29 @@ def _extended(value: Any) -> np.longdouble:
     return np.longdouble(head) + np.longdouble(float(value - head))
 
 
+def _fdim(x: Array, y: Array) -> Array:
+    return np.where((x < y) | (x == y), 0.0, x - y)
+
+
 EXACT: dict[str, Callable[..., Array]] = {
+    "acos": np.arccos,
+    "acosh": np.arccosh,
+    "asin": np.arcsin,
+    "asinh": np.arcsinh,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "atanh": np.arctanh,
+    "cbrt": np.cbrt,
     "cos": np.cos,
     "cosh": np.cosh,
     "erf": _of_mpmath(mpmath.erf, 10.0),
     "erfc": _of_mpmath(mpmath.erfc, 40.0),
     "exp": np.exp,
     "exp2": np.exp2,
+    "exp10": lambda x: np.power(np.longdouble(10), x),
     "expm1": np.expm1,
+    "fdim": _fdim,
+    "hypot": np.hypot,
     "log": np.log,
     "log10": np.log10,
     "log1p": np.log1p,
@@ -83,6 +109,7 @@ EXACT: dict[str, Callable[..., Array]] = {
     "powf": np.power,
     "sin": np.sin,
     "sinh": np.sinh,
+    "tan": np.tan,
     "tanh": np.tanh,
 }
 """Of arrays in extended precision."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .lanes import F32, Bits, Real, fma, precise_polynomial, two_sum, where
+from .lanes import F32, Bits, Real, fma, polynomial, precise_polynomial, two_product, two_sum, where
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,23 @@ def exp2(x: Real) -> Real:
     return scaled(
         fma(r, precise_polynomial(r, x.format.coefficients("exp2")), 1.0), shifted.bits, x
     )
+
+
+def exp10(x: Real) -> Real:
+    low, high = (-46.0, 39.0) if x.format is F32 else (-325.0, 309.0)
+    bounded = x.clamped(low, high)
+    magic, (log2_10, _) = x.format.round_to_integer, x.format.parts("log2_10")
+    shifted = fma(bounded, log2_10, magic)
+    n = shifted - magic
+    log10_2, rest = x.format.parts("log10_2")
+    first = fma(n, -log10_2, bounded)
+    r = fma(n, -rest, first)
+    tail = fma(n, -rest, first - r)
+    factor, *others = x.format.coefficients("exp10")
+    head, error = two_product(r, factor)
+    small = fma(r * r, polynomial(r, others), fma(tail, factor, error))
+    total, error = two_sum(x.constant(1.0), head)
+    return scaled(total + (error + small), shifted.bits, x)
 
 
 def expm1(x: Real) -> Real:

@@ -9,12 +9,16 @@ from llvmlite import ir
 
 from ..types import scalar_type
 from ..vector_functions import offer_variants
+from .differences import fdim
 from .error_function import erf, erfc
-from .exponentials import cosh, exp, exp2, expm1, sinh, tanh
+from .exponentials import cosh, exp, exp2, exp10, expm1, sinh, tanh
+from .inverse_hyperbolic import acosh, asinh, atanh
+from .inverse_trigonometry import acos, asin, atan, atan2
 from .lanes import F32, F64, Definition, Format, Place, Real, type_suffix
 from .logarithms import log, log1p, log2, log10
 from .powers import power
-from .trigonometry import cos, sin
+from .roots import cbrt, hypot
+from .trigonometry import cos, sin, tan
 
 if TYPE_CHECKING:
     from ....passes.machine.target import Target
@@ -22,13 +26,24 @@ if TYPE_CHECKING:
     from ..module import ModuleEmitter
 
 _DEFINITIONS: Mapping[str, Definition] = {
+    "acos": acos,
+    "acosh": acosh,
+    "asin": asin,
+    "asinh": asinh,
+    "atan": atan,
+    "atan2": atan2,
+    "atanh": atanh,
+    "cbrt": cbrt,
     "cos": cos,
     "cosh": cosh,
     "erf": erf,
     "erfc": erfc,
     "exp": exp,
+    "exp10": exp10,
     "exp2": exp2,
     "expm1": expm1,
+    "fdim": fdim,
+    "hypot": hypot,
     "log": log,
     "log10": log10,
     "log1p": log1p,
@@ -36,23 +51,30 @@ _DEFINITIONS: Mapping[str, Definition] = {
     "pow": power,
     "sin": sin,
     "sinh": sinh,
+    "tan": tan,
     "tanh": tanh,
 }
 
-_BRANCHING = ("cos", "sin")
+BINARY = ("atan2", "fdim", "hypot", "pow")
+"""Functions of two arguments; the others have one."""
+
+_BRANCHING = ("cos", "sin", "tan")
 """Not inlined into loops of scalars, which LLVM then makes calls for vectors of."""
 
 NAMES = tuple(_DEFINITIONS)
 """By their names in the C library."""
 
 
-def has_elementary_function(target: Target, name: str, kind: ir.Type) -> bool:
-    """Whether a function is defined here, for scalars or vectors of such values.
+def has_elementary_function(target: Target, name: str, kinds: Sequence[ir.Type]) -> bool:
+    """Whether a function is defined here, for scalars or vectors of such types.
 
     The definitions need fused multiply-adds; other targets call the C library for each lane.
     """
+    kind = kinds[0]
     return (
         name in _DEFINITIONS
+        and len(kinds) == 1 + (name in BINARY)
+        and all(each == kind for each in kinds)
         and isinstance(scalar_type(kind), ir.FloatType | ir.DoubleType)
         and target.fuses_multiply_adds
     )

@@ -140,6 +140,9 @@ class Real:
     def with_sign_of(self, other: Real) -> Real:
         return self._of(self.place.intrinsic("llvm.copysign", [self.value, other.value]))
 
+    def square_root(self) -> Real:
+        return self._of(self.place.intrinsic("llvm.sqrt", [self.value]))
+
     def truncated(self) -> Real:
         """Rounded towards zero, to an integer."""
         return self._of(self.place.intrinsic("llvm.trunc", [self.value]))

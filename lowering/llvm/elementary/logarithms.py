@@ -9,7 +9,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from .lanes import INFINITY, Format, Real, fma, polynomial, two_product, two_sum, where
+from .lanes import (
+    INFINITY,
+    Format,
+    Real,
+    any_two_sum,
+    fma,
+    polynomial,
+    two_product,
+    two_sum,
+    where,
+)
 
 _SQRT_HALF = {"f32": 0x3F3504F3, "f64": 0x3FE6A09E667F3BCD}
 """The bits of the square root of one half."""
@@ -46,19 +56,22 @@ def log10(x: Real) -> Real:
 
 
 def log1p(x: Real) -> Real:
-    total = x + 1.0
-    bounce = total - x
-    rest = (x - (total - bounce)) + (1.0 - bounce)
+    tiny = abs(x) < 2.0 ** -(x.format.fraction + 2)
+    return where(tiny, x, log_of_sum(*any_two_sum(x, 1.0)))
+
+
+def log_of_sum(total: Real, rest: Real, doublings: Real | None = None) -> Real:
+    """`log(total + rest)` and so many times log(2)."""
     parts = split(total)
-    # (1 + x) / 2^k = 1 + f + correction, where the rest of 1 + x has not been forgotten.
+    # The sum / 2^k = 1 + f + correction, where the rest has not been forgotten.
     f, correction = two_sum(parts.m - 1.0, 0.5 * rest * parts.unscale)
     s = f / (f + 2.0)
     # 1 / (1 + f) = (1 - s) / (1 + s), nearly enough for what is so small.
     slope = fma(s, fma(s, 2.0, -2.0), 1.0)
     head, tail = _log1p_parts(f)
-    result = _in_base(parts.k, (head, fma(correction, slope, tail)), "short_ln2", None)
-    tiny = abs(x) < 2.0 ** -(x.format.fraction + 2)
-    return where(tiny, x, _special(total, result))
+    natural = head, fma(correction, slope, tail)
+    k = parts.k if doublings is None else parts.k + doublings
+    return _special(total, _in_base(k, natural, "short_ln2", None))
 
 
 def split(x: Real) -> Split:

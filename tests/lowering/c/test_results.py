@@ -24,6 +24,7 @@ FLOAT_PREDICATES = (
     *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
 )
 MATHEMATICS = (
+    *("acosh", "asinh", "atanh"),
     *("absf", "acos", "asin", "atan", "cbrt", "ceil", "cos", "cosh", "erf", "erfc", "exp", "exp2"),
     *(
         "expm1",

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from support.elementary import EXACT, SCALARS, SLOW, Array, apply, exact, kernel, units
+from support.elementary import BINARY, EXACT, SCALARS, SLOW, Array, apply, exact, kernel, units
 
 from loopwright.passes.machine.target import Target
 
@@ -15,11 +15,19 @@ pytestmark = pytest.mark.skipif(
 )
 
 INTERVALS: dict[str, tuple[float, ...]] = {
+    "acos": (1e-6, 0.5, 1.0),
+    "acosh": (1.0, 1.01, 2.0, 100.0, 1e30, 1e300),
+    "asin": (1e-6, 0.5, 1.0),
+    "asinh": (1e-6, 0.3, 1.0, 10.0, 1e30, 1e300),
+    "atan": (1e-6, 0.5, 1.0, 3.0, 100.0),
+    "atanh": (1e-6, 0.1, 0.5, 1.0),
+    "cbrt": (1e-6, 1.0, 8.0, 1e30, 1e300),
     "cos": (1.0, 10.0, 3e4, 4e8, 1e300),
     "cosh": (1e-4, 1.0, 10.0, 88.0, 710.0),
     "erf": (1e-4, 0.5, 1.0, 4.0, 6.0),
     "erfc": (1e-4, 0.5, 1.0, 4.0, 10.2, 27.3),
     "exp": (1e-4, 1.0, 10.0, 90.0, 750.0),
+    "exp10": (1e-4, 1.0, 10.0, 45.0, 330.0),
     "exp2": (1e-4, 1.0, 10.0, 130.0, 1080.0),
     "expm1": (1e-6, 0.3, 1.0, 40.0, 700.0),
     "log": (1.0, 4.0, 1e30, 1e300),
@@ -28,6 +36,7 @@ INTERVALS: dict[str, tuple[float, ...]] = {
     "log2": (1.0, 4.0, 1e30, 1e300),
     "sin": (1e-4, 1.0, 10.0, 3e4, 4e8, 1e300),
     "sinh": (1e-4, 0.3, 1.0, 10.0, 88.0, 710.0),
+    "tan": (1e-4, 1.0, 10.0, 3e4, 4e8, 1e300),
     "tanh": (1e-4, 0.3, 1.0, 10.0, 25.0),
 }
 """The largest magnitudes of arguments."""
@@ -61,13 +70,14 @@ def test_the_error_is_at_most_one_unit(name: str, scalar: str) -> None:
 
 
 @pytest.mark.parametrize("scalar", SCALARS)
-def test_powers_of_special_numbers(scalar: str) -> None:
+@pytest.mark.parametrize("name", BINARY)
+def test_pairs_of_special_numbers(name: str, scalar: str) -> None:
     numbers = [sign * each for sign in (1, -1) for each in SPECIAL]
     with np.errstate(all="ignore"):
         pairs = np.array(list(itertools.product(numbers, numbers))).astype(SCALARS[scalar])
     base, exponent = pairs[:, 0].copy(), pairs[:, 1].copy()
-    result = apply(kernel("powf", scalar, None), base, exponent)
-    wanted = exact("powf", base, exponent)
+    result = apply(kernel(name, scalar, None), base, exponent)
+    wanted = exact(name, base, exponent)
     assert np.max(units(result, wanted)) <= 1.0
     assert np.all((np.signbit(result) == np.signbit(wanted)) | np.isnan(result))
 
@@ -84,5 +94,21 @@ def test_the_error_of_powers_is_at_most_one_unit(scalar: str) -> None:
         assert np.max(units(result, exact("powf", base, exponent))) <= 1.0
 
 
+@pytest.mark.parametrize("scalar", SCALARS)
+@pytest.mark.parametrize("name", ["atan2", "fdim", "hypot"])
+def test_the_error_of_pairs_is_at_most_one_unit(name: str, scalar: str) -> None:
+    random = np.random.default_rng(0)
+    # Of one magnitude, of several, and where results are subnormal, or squares are beyond all.
+    for low, high in ((-1, 1), (-30, 30), (-140, -100), (60, 120), (-1070, -900), (400, 1023)):
+        numbers = [
+            np.ldexp(random.uniform(-2.0, 2.0, SAMPLES), random.integers(low, high, SAMPLES))
+            for _ in range(2)
+        ]
+        with np.errstate(all="ignore"):
+            first, second = (each.astype(SCALARS[scalar]) for each in numbers)
+        result = apply(kernel(name, scalar, None), first, second)
+        assert np.max(units(result, exact(name, first, second))) <= 1.0
+
+
 def test_every_function_has_a_test() -> None:
-    assert {*INTERVALS, "powf"} == {*EXACT}
+    assert {*INTERVALS, *BINARY} == {*EXACT}

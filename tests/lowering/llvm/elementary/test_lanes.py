@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.elementary import BINARY, EXACT, SCALARS, Array, apply, bits, kernel
+from support.elementary import EXACT, SCALARS, Array, apply, bits, kernel, operation
 
 import loopwright
 from loopwright.passes.machine.target import Target
@@ -18,7 +18,7 @@ SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 5e-324, 1e-40, 3e38, 1
 def all_functions(scalar: str) -> Function:
     """Every function of `A[i]`, or of `A[i]` and `C[i]`, in a row of B each."""
     body = "\n".join(
-        f"    %r{row} = math.{name} {'%0, %1' if name in BINARY else '%0'} : {scalar}\n"
+        f"    %r{row} = {operation(name, scalar)}\n"
         f"    affine.store %r{row}, %B[{row}, %i] : memref<?x?x{scalar}>"
         for row, name in enumerate(EXACT)
     )
@@ -77,7 +77,7 @@ def test_fast_math_changes_no_bits_of_them(fast_math: bool) -> None:
 
 
 @pytest.mark.skipif(not Target.host().fuses_multiply_adds, reason="the library is called here")
-@pytest.mark.parametrize("name", ["exp", "log", "erf", "erfc", "tanh", "powf"])
+@pytest.mark.parametrize("name", ["exp", "log", "erf", "erfc", "tanh", "powf", "atan2", "hypot"])
 def test_nothing_of_the_c_library_is_called(name: str) -> None:
     function = kernel(name, "f64", 4)
     apply(function, np.ones(9))
