@@ -20,6 +20,7 @@ from .masked_rows import behind_masked_rows
 from .opaque_work import opaque_operations
 from .operation_costs import Changes, throughput
 from .paired_products import adds_pairs
+from .partial_tiles import utilisation
 from .program_statistics import StatementStatistics, bytes_of, is_moved, is_scalar
 from .recurrence_bound import recurrence
 from .scheduled_program import (
@@ -239,7 +240,7 @@ class InCoreTime:
         is_late = any((name, access) in shared.late for access in statistics.statement.accesses)
         guards = 1.0 if is_scalar else self._guards(loops, trips, vector, lanes)
         return CoreCycles(
-            statistics.instances,
+            statistics.instances / utilisation(statistics, loops),
             lanes,
             program.threads(statistics, loops),
             operations + opaque_operations(statistics.statement),

@@ -145,7 +145,7 @@ class VectorLoops:
         """Whether a loop, and all inside of it, is unrolled: few operations, few iterations."""
         found = self._short.get(id(loop))
         if found is None:
-            has_vectors = any(isinstance(x, Loop) and x.vector is not None for x in walk(loop))
+            has_vectors = _has_vectors(loop)
             most = MOST_UNROLLED_VECTORS if has_vectors else MOST_UNROLLED
             operations, copies = self._copies(loop, outer)
             found = operations <= most
@@ -194,7 +194,8 @@ class VectorLoops:
                 if depth > len(outer)
             ):
                 return inf, inf
-            operations += copies * self.size(statement, loops, len(outer))
+            size = self.size(statement, loops, len(outer), is_fused=_has_vectors(tree))
+            operations += copies * size
             most = max(most, copies)
         return operations, most
 
@@ -217,11 +218,18 @@ class VectorLoops:
             )
         return self._constant_length[key]
 
-    def size(self, statement: StatementStatistics, loops: tuple[Loop, ...], depth: int) -> int:
+    def size(
+        self,
+        statement: StatementStatistics,
+        loops: tuple[Loop, ...],
+        depth: int,
+        *,
+        is_fused: bool = True,
+    ) -> int:
         """Instructions of a copy when the loops from a depth on are unrolled.
 
         Those are one for each place in memory, as what stays at one place is in a register; one
-        for a product and the sum that it is added to; and one for the index.
+        for a product and the sum that it is added to, if these are fused; and one for the index.
         """
         body = statement.statement.body
         computing = [each for each in body if not isinstance(each, NO_INSTRUCTIONS)]
@@ -235,7 +243,7 @@ class VectorLoops:
             for access in statement.statement.accesses
             if any(d is None or any(subscript_steps(access, d)) for d in directions)
         }
-        return len(computing) - fused + len(places) + 1
+        return len(computing) - fused * is_fused + len(places) + 1
 
     def is_in_step(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
         """Whether all statements of a loop that run under it run in the same of its iterations.
@@ -351,6 +359,11 @@ class VectorLoops:
         """The values that the loops around a statement take together."""
         values = outer_values(loops, self._program.statement(name).statement).range()
         return fix_parameters(values, self._program.context.sizes)
+
+
+def _has_vectors(tree: Tree) -> bool:
+    """Whether some loop of a tree is marked: LLVM fuses products and sums when it has unrolled."""
+    return any(isinstance(each, Loop) and each.vector is not None for each in walk(tree))
 
 
 def _agree(one: isl.Set, other: isl.Set) -> bool:

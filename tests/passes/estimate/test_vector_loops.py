@@ -323,3 +323,37 @@ def test_llvm_makes_short_vectors_of_short_loops(
     core = InCoreTime(ScheduledProgram(schedule, SchedulingContext({}, 1)))
     found = [core.cycles(leaf, loops) for leaf, loops in leaves(schedule.tree, ())]
     assert [each.lanes for each in found if each is not None] == [length] * len(found)
+
+
+COLUMNS = """
+func.func @f(%q: memref<90xTERMSxTYPE>, %s: memref<TERMSx64xTYPE>, %o: memref<90x64xTYPE>) {
+  %zero = arith.constant 0.0 : TYPE
+  affine.for %i = 0 to 90 {
+    affine.for %e = 0 to 64 {
+      %r = affine.for %a = 0 to TERMS iter_args(%b = %zero) -> (TYPE) {
+        %0 = affine.load %q[%i, %a] : memref<90xTERMSxTYPE>
+        %1 = arith.maximumf %0, %zero : TYPE
+        %2 = arith.addf %1, %1 : TYPE
+        %3 = affine.load %s[%a, %e] : memref<TERMSx64xTYPE>
+        %4 = arith.mulf %2, %3 : TYPE
+        %5 = arith.addf %b, %4 : TYPE
+        affine.yield %5 : TYPE
+      }
+      affine.store %r, %o[%i, %e] : memref<90x64xTYPE>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+def test_llvm_gathers_the_terms_of_sums_that_are_too_long_to_be_unrolled(kind: str) -> None:
+    """Each operation counts there: products and sums are fused later."""
+    found: list[float] = []
+    for terms in (8, 40):
+        text = COLUMNS.replace("TERMS", str(terms)).replace("TYPE", kind)
+        schedule = Schedule.original(load(text)["f"].scop, reassociate=True)
+        product = cycles(schedule)["S1"]
+        found.append(product.accesses / product.lanes)
+    assert found[1] > 8 * found[0]

@@ -1,0 +1,61 @@
+"""Tiles that bounds cut: the share of their iterations that are instances."""
+
+from __future__ import annotations
+
+import pytest
+from support.scops import schedule_of
+
+from loopwright.passes.estimate.partial_tiles import utilisation
+from loopwright.passes.estimate.scheduled_program import ScheduledProgram
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.polyhedral.schedule_tree import leaves
+from loopwright.passes.syntax.pipeline import parse_pipeline
+
+PRODUCT = """
+func.func @f(%n: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = FIRST to LAST {
+      affine.for %k = 0 to 20 {
+        %0 = affine.load %A[%i, %k] : memref<?x?xf64>
+        %1 = affine.load %A[%j, %k] : memref<?x?xf64>
+        %2 = affine.load %B[%i, %j] : memref<?x?xf64>
+        %3 = arith.mulf %0, %1 : f64
+        %4 = arith.addf %2, %3 : f64
+        affine.store %4, %B[%i, %j] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}
+"""
+BOUNDS = {
+    "lower": ("0", "affine_map<(d0) -> (d0 + 1)>(%i)", lambda i, j, n: j <= i),
+    "upper": ("affine_map<(d0) -> (d0 + 1)>(%i)", "%n", lambda i, j, n: j > i),
+    "whole": ("0", "%n", lambda i, j, n: True),
+}
+
+
+@pytest.mark.parametrize("bounds", BOUNDS)
+@pytest.mark.parametrize(("n", "rows", "columns"), [(120, 7, 48), (33, 4, 8), (64, 8, 16)])
+def test_the_share_of_tiles_that_is_used(bounds: str, n: int, rows: int, columns: int) -> None:
+    """Rectangles count as full; of many tiles, nearly all are."""
+    first, last, is_inside = BOUNDS[bounds]
+    schedule = schedule_of(PRODUCT.replace("FIRST", first).replace("LAST", last)).apply_all(
+        parse_pipeline(
+            f"tile{{loops=i,j sizes={rows},{columns}}},interchange{{loops=k,i,j}},"
+            "unroll{loops=i,j},vectorize{loops=j width=8}"
+        )
+    )
+    inside = [(i, j) for i in range(n) for j in range(n) if is_inside(i, j, n)]
+    tiles = {(i // rows, j // columns) for i, j in inside}
+    share = len(inside) / (len(tiles) * rows * columns)
+    ((leaf, loops),) = leaves(schedule.tree, ())
+
+    def found(size: int) -> float:
+        sizes = infer_extents(schedule.scop, {"n": size})
+        program = ScheduledProgram(schedule, SchedulingContext(sizes, 1))
+        return utilisation(program.statement(leaf.statement), loops)
+
+    assert found(n) == pytest.approx(1.0 if bounds == "whole" else share)
+    assert found(9000) == 1.0
