@@ -133,16 +133,25 @@ class _Converter:
             case "band":
                 return self._band(node, domain, outer, 0)
             case "sequence" | "set":
-                parts: list[Tree] = []
-                for position in range(node.n_children()):
-                    child = node.child(position)
-                    inside = domain.intersect(child.filter_get_filter())
-                    parts.append(self.tree(child.child(0), inside, outer))
-                return sequence(parts)
+                children = [node.child(position) for position in range(node.n_children())]
+                inside = [domain.intersect(child.filter_get_filter()) for child in children]
+                self._check_covered(domain, inside)
+                parts = zip(children, inside, strict=True)
+                return sequence([self.tree(child.child(0), part, outer) for child, part in parts])
             case "leaf":
                 return sequence([Leaf(name) for name in self._names(domain)])
             case kind:
                 raise AssertionError(f"isl's scheduler made a {kind} node")
+
+    def _check_covered(self, domain: isl.UnionSet, parts: Sequence[isl.UnionSet]) -> None:
+        """Raises MalformedTransformation where isl has lost instances, as it does at times."""
+        rest = reduce(isl.UnionSet.subtract, parts, domain)
+        names = [name for part in parts for name in self._names(part)]
+        wrong = self._names(rest) or [name for name in names if names.count(name) > 1]
+        if wrong:
+            raise MalformedTransformation(
+                f"isl's scheduler loses instances of '{wrong[0]}'; choose another fusion"
+            )
 
     def _band(
         self, node: isl.ScheduleNode, domain: isl.UnionSet, outer: tuple[str, ...], member: int

@@ -189,7 +189,7 @@ class PythonFunction:
                 operand = (inner, *shape) if axis == 0 else (*shape, inner)
                 return f"{name}({self._matrix(operand)}, axis={axis})"
             left = self._leaf((*shape, inner), broadcasts=False)
-            return f"{left} @ {self._leaf((inner,), broadcasts=False)}"
+            return f"({left} @ {self._leaf((inner,), broadcasts=False)})"
         left, right = (shape[0], inner), (inner, shape[1])
         choice = self.random.random()
         if choice < 0.5:
