@@ -16,20 +16,9 @@ _FUNCTIONS = {
         name: name
         for name in (
             *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil"),
-            *(
-                "copysign",
-                "cos",
-                "cosh",
-                "erf",
-                "erfc",
-                "exp",
-                "exp2",
-                "expm1",
-                "floor",
-                "fma",
-                "log",
-            ),
-            *("log10", "log1p", "log2", "round", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
+            *("copysign", "cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1", "floor", "fma"),
+            *("log", "log10", "log1p", "log2", "round", "sin", "sinh", "sqrt", "tan", "tanh"),
+            "trunc",
         )
     },
     "absf": "fabs",

@@ -26,20 +26,8 @@ FLOAT_PREDICATES = (
 MATHEMATICS = (
     *("acosh", "asinh", "atanh"),
     *("absf", "acos", "asin", "atan", "cbrt", "ceil", "cos", "cosh", "erf", "erfc", "exp", "exp2"),
-    *(
-        "expm1",
-        "floor",
-        "log",
-        "log10",
-        "log1p",
-        "log2",
-        "round",
-        "roundeven",
-        "rsqrt",
-        "sin",
-        "sinh",
-    ),
-    *("sqrt", "tan", "tanh", "trunc"),
+    *("expm1", "floor", "log", "log10", "log1p", "log2", "round", "roundeven", "rsqrt"),
+    *("sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
 )
 
 

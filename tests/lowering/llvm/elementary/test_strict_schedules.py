@@ -90,6 +90,29 @@ func.func @forwards(%n: index, %spot: memref<?xTYPE>, %rate: memref<?xTYPE>,
 """
 
 
+# Distance and bearing of points, and tails of a normal distribution.
+BEARINGS = """
+func.func @bearings(%n: index, %x: memref<?xTYPE>, %y: memref<?xTYPE>, %out: memref<?xTYPE>) {
+  affine.for %i = 0 to %n {
+    %0 = affine.load %x[%i] : memref<?xTYPE>
+    %1 = affine.load %y[%i] : memref<?xTYPE>
+    %2 = math.atan2 %1, %0 : TYPE
+    %3 = math.external "hypotSUFFIX"(%0, %1) : (TYPE, TYPE) -> TYPE
+    %4 = math.cbrt %3 : TYPE
+    %5 = math.asinh %4 : TYPE
+    %6 = arith.subf %2, %5 : TYPE
+    %7 = math.erfc %6 : TYPE
+    affine.store %7, %out[%i] : memref<?xTYPE>
+  }
+  return
+}
+"""
+
+
+def with_type(text: str, scalar: str) -> str:
+    return text.replace("TYPE", scalar).replace("SUFFIX", "f" if scalar == "f32" else "")
+
+
 @pytest.mark.parametrize("scalar", ["f32", "f64"])
 @pytest.mark.parametrize(
     ("text", "sizes"),
@@ -97,13 +120,14 @@ func.func @forwards(%n: index, %spot: memref<?xTYPE>, %rate: memref<?xTYPE>,
         (SOFTMAX, {"rows": "119", "columns": "70"}),
         (GELU, {"m": "133", "n": "170"}),
         (FORWARDS, {"n": "20003"}),
+        (BEARINGS, {"n": "20003"}),
     ],
-    ids=["softmax", "gelu", "forwards"],
+    ids=["softmax", "gelu", "forwards", "bearings"],
 )
 def test_a_strict_default_schedule_gives_the_bits_of_the_program_as_written(
     text: str, sizes: dict[str, str], scalar: str
 ) -> None:
-    (function,) = loopwright.load(text.replace("TYPE", scalar)).values()
+    (function,) = loopwright.load(with_type(text, scalar)).values()
     results: list[list[Any]] = []
     for schedule in (None, "default"):
         arguments = make_arguments(function.scop, function.signature, Settings(sizes))
