@@ -12,8 +12,6 @@ processor. They come while the loop over k computes; where that is long, waiting
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects import func
 from xdsl.ir import SSAValue
 
@@ -22,7 +20,7 @@ from ...passes.estimate.program_statistics import bytes_of
 from ...passes.machine.target import Target
 from ..loops.alias_analysis import Numbering, Place
 from ..loops.operations import operations
-from .software_prefetching import array_bytes, enclosing, insert_prefetch
+from .software_prefetching import enclosing, insert_prefetch, large_arrays
 
 LEAST_ITERATIONS = 32
 """Of the loop that accumulates: memory takes longer than a shorter one."""
@@ -33,9 +31,7 @@ MOST_ITERATIONS = 96
 
 def prefetch_accumulators(function: func.FuncOp, target: Target) -> None:
     """Adds prefetches of accumulators of arrays that no cache holds, in place."""
-    capacity = target.capacity(max(target.caches, default=0))
-    arguments: Sequence[SSAValue] = function.body.block.args
-    large = {a for a in arguments if array_bytes(a) > capacity}
+    large = {*large_arrays(function, target.capacity(max(target.caches, default=0)))}
     if not large:
         return
     numbering = Numbering()

@@ -69,16 +69,20 @@ def prefetch_and_bypass(function: func.FuncOp, target: Target) -> None:
     """Adds prefetches, and marks stores that go past the caches, in place."""
     numbering = Numbering()
     nearby = target.caches.get(NEARBY, 0)
-    arguments: Sequence[SSAValue] = function.body.block.args
-    beyond = {a for a in arguments if array_bytes(a) > nearby}
+    beyond = {*large_arrays(function, nearby)}
     if not beyond:
         return
     for block in [op.body.block for op in operations(function) if isinstance(op, affine.ForOp)]:
         _prefetch(block, numbering, beyond, target)
-    _bypass(function, numbering, {a for a in beyond if array_bytes(a) > target.last_cache})
+    _bypass(function, numbering, {a for a in beyond if _bytes(a) > target.last_cache})
 
 
-def array_bytes(value: SSAValue) -> int:
+def large_arrays(function: func.FuncOp, size: float) -> Iterator[SSAValue]:
+    """The arguments that are arrays of more than so many bytes."""
+    return (value for value in function.body.block.args if _bytes(value) > size)
+
+
+def _bytes(value: SSAValue) -> int:
     """The size of an array, 0 where it is not known or no array."""
     kind = value.type
     if not is_memref(kind) or DYNAMIC_INDEX in kind.get_shape():

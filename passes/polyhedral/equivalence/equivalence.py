@@ -88,11 +88,13 @@ def compare(
         return Comparison("parts of a program are not affine")
     rules = Reassociation(fast_math)
     limit = _TimeLimit(seconds)
-    if not fast_math:
-        found = _prove(first, second, assumed, None, operations, limit, replaces)
-        if found.is_proved or not any(_reassociates(scop, rules) for scop in (first, second)):
-            return found
-    return _prove(first, second, assumed, rules, operations, limit, replaces)
+    with bounded():
+        # Both attempts together: isl is not stopped twice.
+        if not fast_math:
+            found = _prove(first, second, assumed, None, operations, limit, replaces)
+            if found.is_proved or not any(_reassociates(scop, rules) for scop in (first, second)):
+                return found
+        return _prove(first, second, assumed, rules, operations, limit, replaces)
 
 
 class _TimeLimit:
