@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil, gcd, log2, prod
 
 from ..machine.machine import Machine
 from ..polyhedral.rounded_subscripts import is_even
 from ..polyhedral.schedule_tree import Loop, leaves, place_of
 from ..polyhedral.scop import Access, AccessKind
+from .loops_around import LoopsAround, has_guarded_copies, masked_share
 from .program_statistics import (
     ProgramStatistics,
     Slope,
@@ -57,16 +57,6 @@ EXTRACTED = 2.0
 
 SHUFFLES_PER_LOAD = 1.0
 """What a shuffle costs, in loads."""
-
-
-@dataclass(frozen=True)
-class LoopsAround:
-    """Surrounding loops, average trip counts, the vector loop, and instances per vector."""
-
-    loops: tuple[Loop, ...]
-    trips: tuple[float, ...]
-    vector: Loop | None
-    lanes: float
 
 
 def port_cycles(
@@ -173,24 +163,6 @@ def _masked_store(machine: Machine, around: LoopsAround) -> float:
     )
     cycles = machine.masked_store_cycles
     return min(OVERLAPPING_STORES, cycles) if is_known else cycles
-
-
-def masked_share(around: LoopsAround) -> float:
-    """The share of vectors of which only some lanes count: the last one, where it is not full.
-
-    Where whole tiles are whole vectors, that is the last one of the last tile. A power of two is a
-    shorter vector; a trip count that is whole on average is taken to be always the same.
-    """
-    counts = {loop.name: count for loop, count in zip(around.loops, around.trips, strict=True)}
-    for loop, count in zip(around.loops, around.trips, strict=True):
-        if loop is around.vector and loop.vector is not None:
-            if loop.within is not None and loop.within.size % loop.vector == 0:
-                count *= counts.get(loop.within.tile, 1.0)
-            rest = float(count % loop.vector)
-            if rest.is_integer() and int(rest).bit_count() == 1:
-                return 0.0
-            return (rest > 0) / ceil(count / loop.vector)
-    return 0.0
 
 
 def _operations(
@@ -353,6 +325,8 @@ def _apart(
     row = abs(stride)
     if row > LARGEST_ROW:
         return _gather(program, access, statement, around)
+    if has_guarded_copies(statement, around):
+        return _by_lane(program, access, around)
     is_forwards = stride > 0 or access.kind is AccessKind.READ
     columns = _columns_of_row(program, access, statement, around, row) if is_forwards else 1
     registers = _registers_of(access, around, program.machine)

@@ -14,8 +14,9 @@ from xdsl.ir.affine import AffineExpr
 from ..polyhedral.rounded_subscripts import is_rounded
 from ..polyhedral.schedule_tree import Leaf, Loop, leaves, place_of
 from ..polyhedral.scop import Access, Statement
-from .access_costs import LARGEST_ROW, LoopsAround, masked_share, port_cycles
+from .access_costs import LARGEST_ROW, port_cycles
 from .handed_values import handed_values
+from .loops_around import LoopsAround, masked_share
 from .masked_rows import behind_masked_rows
 from .opaque_work import opaque_operations
 from .operation_costs import Changes, throughput
