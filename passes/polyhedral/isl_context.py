@@ -108,7 +108,7 @@ def _size(relation: _Pieces) -> tuple[int, int]:
             pieces = relation.get_basic_maps()
         case isl.UnionMap():
             maps = relation.get_map_list()
-            sizes = [_size(maps.get_at(n)) for n in range(maps.n_map())]
+            sizes: list[tuple[int, int]] = [_size(maps.get_at(n)) for n in range(maps.n_map())]
             return max((n for n, _ in sizes), default=0), max((n for _, n in sizes), default=0)
         case _:
             return _size(relation.domain())
