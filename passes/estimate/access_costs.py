@@ -325,7 +325,7 @@ def _apart(
     row = abs(stride)
     if row > LARGEST_ROW:
         return _gather(program, access, statement, around)
-    if has_guarded_copies(statement, around):
+    if access.kind is AccessKind.READ and has_guarded_copies(statement, around):
         return _by_lane(program, access, around)
     is_forwards = stride > 0 or access.kind is AccessKind.READ
     columns = _columns_of_row(program, access, statement, around, row) if is_forwards else 1

@@ -38,7 +38,10 @@ def masked_share(around: LoopsAround) -> float:
 
 
 def has_guarded_copies(statement: StatementStatistics, around: LoopsAround) -> bool:
-    """Whether LLVM masks copies of an unrolled loop: it accesses none of them with others then."""
+    """Whether LLVM masks copies of an unrolled loop, which it does not load together then.
+
+    It may store them together, where another statement stores to the same places elsewhere.
+    """
     vector = around.vector
     assert vector is not None
     inside = around.loops[place_of(vector, around.loops) + 1 :]
