@@ -88,7 +88,7 @@ def best_candidates(
     Where none is clearly better than the original, it is the best one that runs in the original
     order and is not estimated to be slower, else the original, alone.
     """
-    kept, least_kept = original, inf
+    kept, least_kept, written = original, inf, inf
     better: list[tuple[float, int, Schedule]] = []
     with suppress(TooComplexError), bounded(seconds=MOST_SECONDS):
         if not is_profitable(original, context):

@@ -9,6 +9,7 @@ from ..machine.machine import Machine
 from ..polyhedral.rounded_subscripts import is_even
 from ..polyhedral.schedule_tree import Loop, leaves, place_of
 from ..polyhedral.scop import Access, AccessKind
+from .loops_around import LoopsAround, masked_share
 from .program_statistics import (
     Slope,
     StatementStatistics,
@@ -17,7 +18,7 @@ from .program_statistics import (
     subscript_steps,
 )
 from .rows_in_lanes import Neighbour, is_made_anew, neighbours
-from .scheduled_program import LoopsAround, ScheduledProgram, innermost_loop
+from .scheduled_program import ScheduledProgram, innermost_loop
 from .strided_accesses import (
     BLOCK_ROWS,
     LARGEST_ROW,
@@ -137,24 +138,6 @@ def _masked_store(machine: Machine, around: LoopsAround) -> float:
     )
     cycles = machine.masked_store_cycles
     return min(OVERLAPPING_STORES, cycles) if is_known else cycles
-
-
-def masked_share(around: LoopsAround) -> float:
-    """The share of vectors of which only some lanes count: the last one, where it is not full.
-
-    Where whole tiles are whole vectors, that is the last one of the last tile. A power of two is a
-    shorter vector; a trip count that is whole on average is taken to be always the same.
-    """
-    counts = {loop.name: count for loop, count in zip(around.loops, around.trips, strict=True)}
-    for loop, count in zip(around.loops, around.trips, strict=True):
-        if loop is around.vector and loop.vector is not None:
-            if loop.within is not None and loop.within.size % loop.vector == 0:
-                count *= counts.get(loop.within.tile, 1.0)
-            rest = float(count % loop.vector)
-            if rest.is_integer() and int(rest).bit_count() == 1:
-                return 0.0
-            return (rest > 0) / ceil(count / loop.vector)
-    return 0.0
 
 
 def _operations(

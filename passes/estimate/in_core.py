@@ -14,8 +14,9 @@ from xdsl.ir.affine import AffineExpr
 from ..polyhedral.rounded_subscripts import is_rounded
 from ..polyhedral.schedule_tree import Leaf, Loop, leaves, loops_around, place_of
 from ..polyhedral.scop import Access, Statement
-from .access_costs import masked_share, port_cycles
+from .access_costs import port_cycles
 from .handed_values import handed_values
+from .loops_around import LoopsAround, masked_share
 from .masked_rows import behind_masked_rows
 from .opaque_work import opaque_operations
 from .operation_costs import Changes, throughput
@@ -24,7 +25,6 @@ from .partial_tiles import utilisation
 from .program_statistics import StatementStatistics, bytes_of, is_moved, is_scalar
 from .recurrence_bound import recurrence
 from .scheduled_program import (
-    LoopsAround,
     ScheduledProgram,
     innermost_loop,
     value_in_iterators,

@@ -15,9 +15,9 @@ import islpy as isl
 from ..polyhedral.counting import fix_parameters
 from ..polyhedral.schedule_tree import Loop, leaves
 from ..polyhedral.scop import Access, AccessKind
-from .access_costs import masked_share
+from .loops_around import LoopsAround, masked_share
 from .program_statistics import StatementStatistics
-from .scheduled_program import LoopsAround, ScheduledProgram
+from .scheduled_program import ScheduledProgram
 
 
 def behind_masked_rows(program: ScheduledProgram, nest: Loop) -> frozenset[tuple[str, Access]]:

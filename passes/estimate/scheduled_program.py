@@ -19,16 +19,6 @@ MANY = 16
 """Iterations for each thread of which one more or less for a thread does not count."""
 
 
-@dataclass(frozen=True)
-class LoopsAround:
-    """Surrounding loops, average trip counts, the vector loop, and instances per vector."""
-
-    loops: tuple[Loop, ...]
-    trips: tuple[float, ...]
-    vector: Loop | None
-    lanes: float
-
-
 @dataclass(frozen=True, eq=False)
 class ScheduledProgram:
     """A schedule with sizes and threads."""

@@ -10,11 +10,12 @@ from math import ceil, gcd, log2
 from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Loop, place_of
 from ..polyhedral.scop import Access, AccessKind
+from .loops_around import LoopsAround, has_guarded_copies
 from .program_statistics import (
     StatementStatistics,
     bytes_of,
 )
-from .scheduled_program import LoopsAround, ScheduledProgram
+from .scheduled_program import ScheduledProgram
 
 FEWEST_COLUMNS = 0.25
 """Gathers of neighbouring columns are loads of rows and a transposition from so many columns on, as
@@ -71,6 +72,8 @@ def apart(
     row = abs(stride)
     if row > (LARGEST_STRIDE if around.vector.vector is None else LARGEST_ROW):
         return _gather(program, access, statement, around)
+    if access.kind is AccessKind.READ and has_guarded_copies(statement, around):
+        return by_lane(program, access, around)
     is_forwards = stride > 0 or access.kind is AccessKind.READ
     columns = _columns_of_row(program, access, statement, around, row) if is_forwards else 1
     registers = registers_of(access, around, program.machine)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.targets import WIDE
 
 from loopwright.passes.estimate.estimate import estimate
 from loopwright.passes.estimate.in_core import CoreCycles, InCoreTime
@@ -357,3 +358,35 @@ def test_llvm_gathers_the_terms_of_sums_that_are_too_long_to_be_unrolled(kind: s
         product = cycles(schedule)["S1"]
         found.append(product.accesses / product.lanes)
     assert found[1] > 8 * found[0]
+
+
+CAUSAL = """
+func.func @f(%x: memref<200x64xTYPE>, %k: memref<64xTAPSxTYPE>, %y: memref<200x64xTYPE>) {
+  affine.for %t = FIRST to 200 {
+    affine.for %c = 0 to 64 {
+      affine.for %j = max affine_map<(d0) -> (0, BEFORE - d0)>(%t) to TAPS {
+        %0 = affine.load %x[%t + %j - BEFORE, %c] : memref<200x64xTYPE>
+        %1 = affine.load %k[%c, %j] : memref<64xTAPSxTYPE>
+        %2 = affine.load %y[%t, %c] : memref<200x64xTYPE>
+        %3 = arith.mulf %0, %1 : TYPE
+        %4 = arith.addf %2, %3 : TYPE
+        affine.store %4, %y[%t, %c] : memref<200x64xTYPE>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("taps", [3, 4])
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+def test_llvm_gathers_in_copies_that_are_guarded(kind: str, taps: int) -> None:
+    """Copies without guards load whole rows together."""
+    found: list[float] = []
+    for first in (0, taps - 1):
+        source = CAUSAL.replace("TAPS", str(taps)).replace("BEFORE", str(taps - 1))
+        source = source.replace("FIRST", str(first)).replace("TYPE", kind)
+        product = cycles(Schedule.original(load(source)["f"].scop, WIDE))["S0"]
+        found.append(product.accesses / product.lanes)
+    assert found[0] > 2 * found[1]

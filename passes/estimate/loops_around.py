@@ -1,0 +1,49 @@
+"""Loops around a statement of which one runs in lanes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+from ..polyhedral.schedule_tree import Loop, place_of
+from .program_statistics import StatementStatistics
+
+
+@dataclass(frozen=True)
+class LoopsAround:
+    """Surrounding loops, average trip counts, the vector loop, and instances per vector."""
+
+    loops: tuple[Loop, ...]
+    trips: tuple[float, ...]
+    vector: Loop | None
+    lanes: float
+
+
+def masked_share(around: LoopsAround) -> float:
+    """The share of vectors of which only some lanes count: the last one, where it is not full.
+
+    Where whole tiles are whole vectors, that is the last one of the last tile. A power of two is a
+    shorter vector; a trip count that is whole on average is taken to be always the same.
+    """
+    counts = {loop.name: count for loop, count in zip(around.loops, around.trips, strict=True)}
+    for loop, count in zip(around.loops, around.trips, strict=True):
+        if loop is around.vector and loop.vector is not None:
+            if loop.within is not None and loop.within.size % loop.vector == 0:
+                count *= counts.get(loop.within.tile, 1.0)
+            rest = float(count % loop.vector)
+            if rest.is_integer() and int(rest).bit_count() == 1:
+                return 0.0
+            return (rest > 0) / ceil(count / loop.vector)
+    return 0.0
+
+
+def has_guarded_copies(statement: StatementStatistics, around: LoopsAround) -> bool:
+    """Whether LLVM masks copies of an unrolled loop, which it does not load together then.
+
+    It may store them together, where another statement stores to the same places elsewhere.
+    """
+    vector = around.vector
+    assert vector is not None
+    inside = around.loops[place_of(vector, around.loops) + 1 :]
+    iterators = {k for loop in inside for k, slope in enumerate(statement.slopes(loop)) if slope}
+    return vector.vector is None and any(statement.limits.get(k) for k in iterators)
