@@ -99,7 +99,9 @@ def coalesced(relation: _Pieces) -> _Pieces:
         return relation
 
 
-def _size(relation: _Pieces) -> tuple[int, int]:
+def _size(
+    relation: isl.Set | isl.Map | isl.UnionMap | isl.PwAff | isl.PwMultiAff,
+) -> tuple[int, int]:
     """The numbers of pieces, and of quotients in all of them, of the largest map of a relation."""
     match relation:
         case isl.Set():
