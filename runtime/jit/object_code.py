@@ -62,19 +62,34 @@ def optimise(module: ir.Module | str, target: Target, options: CompileOptions) -
 
 
 def _optimised(text: str, target: Target, options: CompileOptions) -> llvm.Module:
+    """With LLVM's vectorisers if wanted, else simplified, or as it is.
+
+    LLVM 22 replaces a local array by vectors that are used before they are there, now and then
+    (SROA, where vectors of different blocks fill the array).
+    """
     vectorise = options.vectorise
     if vectorise is None:
         vectorise = EXPLICIT_VECTORS not in text
-    if not vectorise:
-        optimised = llvm.parse(text, _machine(target))
-        optimised.simplify(unrolls="llvm.loop.unroll.count" in text)
-        return optimised
+    for attempt in (_vectorised, _simplified) if vectorise else (_simplified,):
+        optimised = attempt(text, target)
+        if optimised.is_valid:
+            return optimised
+    return llvm.parse(text, _machine(target))
+
+
+def _vectorised(text: str, target: Target) -> llvm.Module:
     machine = llvm.Machine(processor(target), vectoriser_features(target), triple(target))
     optimised = llvm.parse(text, machine)
     optimised.optimise(unrolls=True)
     if optimised.size > max(LARGEST, LARGEST_GROWTH * len(text)):
         optimised = llvm.parse(text, machine)
         optimised.optimise(unrolls=False)
+    return optimised
+
+
+def _simplified(text: str, target: Target) -> llvm.Module:
+    optimised = llvm.parse(text, _machine(target))
+    optimised.simplify(unrolls="llvm.loop.unroll.count" in text)
     return optimised
 
 
@@ -120,7 +135,7 @@ def fingerprint(target: Target, options: CompileOptions = DEFAULT_OPTIONS) -> st
     """Everything besides the LLVM IR that object code depends on, as text."""
     return "\n".join(
         (
-            f"llvm {llvm.version()}",
+            f"llvm {llvm.version()}, verified",
             triple(target) or binding.get_process_triple(),
             f"{processor(target)} {binding.get_host_cpu_name()}",
             binding.get_host_cpu_features().flatten(),

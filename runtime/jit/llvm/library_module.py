@@ -65,11 +65,16 @@ class LibraryModule:
         self._llvm.LLVMSetTarget(module, self._library.triple)
         self._llvm.LLVMSetModuleDataLayout(module, layout)
         self._llvm.LLVMDisposeTargetData(layout)
-        is_wrong = self._llvm.LLVMVerifyModule(module, _RETURN_STATUS, byref(message))
-        complaint = self._library.text(message.value)
-        if is_wrong:
+        if complaint := self._complaint(module.value):
             raise RuntimeError(complaint)
         return module.value
+
+    def _complaint(self, module: int) -> str | None:
+        """What LLVM's verifier finds wrong with a module, if anything."""
+        message = c_void_p()
+        is_wrong = self._llvm.LLVMVerifyModule(module, _RETURN_STATUS, byref(message))
+        complaint = self._library.text(message.value)
+        return (complaint or "invalid") if is_wrong else None
 
     def optimise(self, *, unrolls: bool) -> None:
         self._run(_OPTIMISE, unrolls=unrolls)
@@ -94,6 +99,10 @@ class LibraryModule:
             self._llvm.LLVMDisposeErrorMessage(message)
             raise RuntimeError(complaint)
         self._check()
+
+    @property
+    def is_valid(self) -> bool:
+        return self._complaint(self._module) is None
 
     @property
     def size(self) -> int:

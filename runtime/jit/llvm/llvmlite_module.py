@@ -56,6 +56,14 @@ class LlvmliteModule:
         return binding.create_pass_builder(self._machine, tuning)
 
     @property
+    def is_valid(self) -> bool:
+        try:
+            self._module.verify()
+        except RuntimeError:
+            return False
+        return True
+
+    @property
     def size(self) -> int:
         return len(self._module.as_bitcode())
 

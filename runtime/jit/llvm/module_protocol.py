@@ -32,6 +32,11 @@ class Module(Protocol):
         ...
 
     @property
+    def is_valid(self) -> bool:
+        """Whether LLVM's verifier accepts what passes have made of it."""
+        ...
+
+    @property
     def size(self) -> int:
         """Bytes of its bitcode."""
         ...
