@@ -26,6 +26,7 @@ HEADER = (
 )
 
 FIRST_WITH_COMPLEX = 900
+LARGEST_EXACT = 2.0**50
 """Functions of smaller numbers are as they were when they were counted."""
 
 Extent = tuple[str, int]
@@ -311,7 +312,8 @@ def _check_gaps(kernel: loopwright.PythonKernel, arguments: list[Any], choose: A
     kernel.python(*expected)
     kernel(*given)
     for ours, theirs in zip(given, expected, strict=True):
-        assert np.array_equal(ours, theirs), "gaps"
+        exact = np.abs(theirs) < LARGEST_EXACT  # beyond, products are rounded, or overflow
+        assert np.array_equal(np.asarray(ours)[exact], np.asarray(theirs)[exact]), "gaps"
 
 
 def _piece(array: Any, choose: Any) -> Any:
