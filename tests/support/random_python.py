@@ -26,8 +26,10 @@ HEADER = (
 )
 
 FIRST_WITH_COMPLEX = 900
-LARGEST_EXACT = 2.0**50
 """Functions of smaller numbers are as they were when they were counted."""
+
+LARGEST_EXACT = 2.0**50
+"""Products of larger numbers may be rounded, or overflow."""
 
 Extent = tuple[str, int]
 Shape = tuple[Extent, ...]
@@ -312,7 +314,7 @@ def _check_gaps(kernel: loopwright.PythonKernel, arguments: list[Any], choose: A
     kernel.python(*expected)
     kernel(*given)
     for ours, theirs in zip(given, expected, strict=True):
-        exact = np.abs(theirs) < LARGEST_EXACT  # beyond, products are rounded, or overflow
+        exact = np.abs(theirs) < LARGEST_EXACT
         assert np.array_equal(np.asarray(ours)[exact], np.asarray(theirs)[exact]), "gaps"
 
 
