@@ -58,8 +58,9 @@ def test_c(head: str, tmp_path: Path) -> None:
     text = f"void f(int n, int p[9], long q[9], long y[8]) {{\n#pragma scop\n{body}\n"
     p = np.array([0, 3, 3, 7, 2, 5, -4, 1, 9], np.int32)
     # From -2^63 down to 2^63 - 1: a distance that is no 64-bit integer, and no iteration.
-    q = np.array([5, 2, 1, -(2**63), 2**63 - 1, 2**63 - 3, 2**63 - 3, -1, 0], np.int64)
-    q[6:] = 2**62, 2**62, 2**62 - 2
+    least, largest = -(2**63), 2**63 - 1
+    above = [largest, largest - 2, largest - 2, largest - 1, largest - 2, largest - 2, largest]
+    q = np.array([least + 2, least, *above], np.int64)
     arguments = [("n", 8), ("p", p), ("q", q), ("y", np.arange(8))]
     function = RandomFunction(f"{text}#pragma endscop\n}}\n", arguments, ["int"])
     path = tmp_path / "f.c"
