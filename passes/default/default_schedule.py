@@ -33,8 +33,10 @@ GAIN = 0.9
 was written. Where no other is that good, one in the same order need not be slower: marked vectors
 take as long as those of LLVM, which does not make them everywhere that the estimate believes."""
 
-RUNNERS_UP, CLOSE = 2, 2.0
-"""So many candidates are jammed beside the best one, that take at most so many times as long."""
+RUNNERS_UP, CLOSE, CLEARLY = 2, 2.0, 0.8
+"""So many candidates are jammed beside the best one, that take at most so many times as long. They
+are better if they then take this part of its time: what gains by jamming waits for something, and
+the estimate of waiting is the less certain one."""
 
 FUSIONS = ("minimal", "balanced", "maximal")
 """How affine scheduling fuses, from what takes it least time to what takes it most."""
@@ -115,8 +117,7 @@ def jammed_best(
 
     The first as it is where the program does little, or isl takes long.
     """
-    found = candidates[0], candidates[0]
-    least = inf
+    found, least = (candidates[0], candidates[0]), inf
     with suppress(TooComplexError), bounded(seconds=MOST_SECONDS):
         if not is_profitable(candidates[0], context):
             return found
@@ -124,7 +125,7 @@ def jammed_best(
             jammed = jammed_loops(candidate, context)
             seconds = estimate(jammed, context)
             if seconds < least:
-                found, least = (candidate, jammed), seconds
+                found, least = (candidate, jammed), CLEARLY * seconds
     return found
 
 

@@ -77,9 +77,10 @@ def apart(
     is_forwards = stride > 0 or access.kind is AccessKind.READ
     columns = _columns_of_row(program, access, statement, around, row) if is_forwards else 1
     registers = registers_of(access, around, program.machine)
-    if columns == row and access.kind is AccessKind.READ and around.vector.vector is None:
-        return registers * (1 + SHUFFLES_OF_LLVM * (row - 1))
     if columns == row:
+        is_loaded = access.kind is AccessKind.READ and not access.array.is_local
+        if around.vector.vector is None and is_loaded:
+            return registers * (1 + SHUFFLES_OF_LLVM * (row - 1))
         # Longer rows are transposed, step by step.
         shuffles = (row - 1) / row if row <= LARGEST_STRIDE else log2(row)
         return registers * (1 + SHUFFLES_PER_LOAD * shuffles)

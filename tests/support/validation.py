@@ -21,7 +21,8 @@ def generated(schedule: Schedule, sizes: Mapping[str, int]) -> Generated:
 
 def kept_dependences(schedule: Schedule) -> KeptDependences:
     """What code for the schedule has to keep."""
-    return KeptDependences(dependences_of(schedule.program), reassociate=schedule.reassociate)
+    program = schedule.scop.base or schedule.program
+    return KeptDependences(dependences_of(program), reassociate=schedule.reassociate)
 
 
 def verdict(schedule: Schedule, sizes: Mapping[str, int]) -> Verdict:

@@ -14,6 +14,7 @@ from loopwright.passes.estimate.estimate import Roofline
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.search.schedule_key import schedule_key
 from loopwright.passes.search.space.trees import tree_key
 from loopwright.runtime.program import load
 
@@ -39,7 +40,7 @@ def test_the_default_schedule_then_the_best_then_others() -> None:
     others = [rate for rate, name in zip(rates, names, strict=True) if name == "other"]
     assert best == sorted(best, reverse=True)
     assert max(others) <= min(best)
-    assert len({tree_key(schedule.tree) for schedule, _ in found}) == len(found)
+    assert len({schedule_key(schedule) for schedule, _ in found}) == len(found)
 
 
 def test_the_program_as_written_is_no_schedule() -> None:
