@@ -136,8 +136,7 @@ class Statements:
         head = self.opaque.head(node, symbol, name)
         self.expressions.left_loops.discard(symbol)
         with self.emitter.block() as block:
-            index = self.emitter.operation(head.index, node) if head.index else f"%{name}"
-            text = f"arith.index_cast {index} : index to {kind.mlir}"
+            text = f"arith.index_cast {head.index(self.emitter, node)} : index to {kind.mlir}"
             number = self.emitter.operation(text, node)
             self.expressions.names[symbol] = Scalar(number, kind)
             self.block(node.body)

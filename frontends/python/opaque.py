@@ -53,7 +53,7 @@ class Opaque:
         names = self.expressions.names
         first = head(self.emitter, name, bounds[0], bounds[1], step, node)
         with self.emitter.block() as block:
-            index = self.emitter.operation(first.index, node) if first.index else f"%{name}"
+            index = first.index(self.emitter, node)
             number = self.emitter.operation(f"arith.index_cast {index} : index to i64", node)
             names[name] = Scalar(number, i64, weak=True)
             body()

@@ -39,6 +39,27 @@ def test_python(schedule: str | None) -> None:
     assert np.array_equal(x, expected)
 
 
+@loopwright.kernel
+def far(n: int, P: i64["p"], y: i64["n"]):
+    for i in range(n):
+        for k in range(P[2 * i], P[2 * i + 1], -(2**61)):
+            y[i] = 3 * y[i] + k // 1000
+
+
+FAR = ((2**62 + 5, -(2**62) - 7), (2**63 - 1, -(2**63)), (-5, -(2**63)), (-(2**63), 2**63 - 1))
+
+
+@pytest.mark.parametrize("schedule", [None, "default"])
+def test_distances_that_are_no_numbers_with_a_sign(schedule: str | None) -> None:
+    ends = np.array(FAR).ravel()
+    expected, y = np.zeros(len(FAR), np.int64), np.zeros(len(FAR), np.int64)
+    for i, (first, end) in enumerate(FAR):
+        for k in range(first, end, -(2**61)):
+            expected[i] = 3 * expected[i] + k // 1000
+    far.compile(schedule=schedule)(len(FAR), ends, y)
+    assert np.array_equal(y, expected)
+
+
 HEADS = (
     "int k = p[i]; k > p[i + 1]; k--",
     "int k = p[i + 1]; k >= p[i]; k -= 2",
