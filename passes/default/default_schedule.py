@@ -33,7 +33,7 @@ GAIN = 0.9
 was written. Where no other is that good, one in the same order need not be slower: marked vectors
 take as long as those of LLVM, which does not make them everywhere that the estimate believes."""
 
-RUNNERS_UP, CLOSE, CLEARLY = 2, 2.0, 0.8
+RUNNERS_UP, CLOSE, CLEARLY = 2, 2.0, 0.6
 """So many candidates are jammed beside the best one, that take at most so many times as long. They
 are better if they then take this part of its time: what gains by jamming waits for something, and
 the estimate of waiting is the less certain one."""

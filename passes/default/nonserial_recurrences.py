@@ -36,9 +36,9 @@ PROFITABLE = 200_000
 """Statement instances below which tiles are not worth their edges."""
 
 WIDTH, TILES = 96, 8
-"""Columns of a tile, and how many tiles there are at least, about: larger ones leave more terms to
-the tile itself, smaller ones use what is packed less often. As many terms are packed at a time:
-other sizes make sets that cannot be counted. Rows are those of whole register tiles."""
+"""Rows and columns of a tile, and how many there are at least, about: larger ones leave more terms
+to the tile itself, smaller ones use what is packed less often. As many terms are packed at a time:
+other sizes make sets that cannot be counted."""
 
 
 def nonserial_recurrences(
@@ -155,14 +155,13 @@ class _Plan(Steps):
         extent = max(statistics.trips(loops_around(schedule.tree, self.first)[:2]))
         width = self.register_tile.vectors * self.lanes
         self.size = width * max(1, round(min(WIDTH, extent / TILES) / width))
-        height = self.register_tile.rows
-        self.sizes = {found.rows: max(1, self.size // height) * height, found.vector: self.size}
 
     def apply(self) -> Schedule:
         """The whole schedule; raises TransformationError."""
         found = self.found
         rows, vector = f"{self.first}.{found.rows}", f"{self.first}.{found.vector}"
-        step = Tile((rows, vector), tuple(self.sizes.values()))
+        sizes = (self.size, self.size)
+        step = Tile((rows, vector), sizes)
         tiles = dict(zip((found.rows, found.vector), step.new_loops(self.schedule), strict=True))
         self.step(step)
         self.tile = tiles[found.vector]
@@ -199,7 +198,7 @@ class _Plan(Steps):
         """Splits the loop over terms; the statement with those that need only earlier tiles."""
         result = name
         for bound in sorted(self.found.bounds[name], key=lambda bound: bound.is_lower):
-            at = bound.at(tiles[bound.loop], self.sizes[bound.loop])
+            at = bound.at(tiles[bound.loop], self.size)
             step = Split((f"{result}.{self.found.terms[name]}",), at)
             after = attempt(self.schedule, step)
             if after is None:
