@@ -24,11 +24,7 @@ from .paired_products import adds_pairs
 from .partial_tiles import utilisation
 from .program_statistics import StatementStatistics, bytes_of, is_moved, is_scalar
 from .recurrence_bound import recurrence
-from .scheduled_program import (
-    ScheduledProgram,
-    innermost_loop,
-    value_in_iterators,
-)
+from .scheduled_program import ScheduledProgram, innermost_loop, value_in_iterators
 from .strided_accesses import LARGEST_STRIDE
 from .vector_loops import VectorLoops
 

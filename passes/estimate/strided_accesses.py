@@ -11,10 +11,7 @@ from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Loop, place_of
 from ..polyhedral.scop import Access, AccessKind
 from .loops_around import LoopsAround, has_guarded_copies
-from .program_statistics import (
-    StatementStatistics,
-    bytes_of,
-)
+from .program_statistics import StatementStatistics, bytes_of
 from .scheduled_program import ScheduledProgram
 
 FEWEST_COLUMNS = 0.25
@@ -108,14 +105,16 @@ def eviction(
     if direction is None:
         return 0.0
     stride = abs(statement.stride(write, direction, program.statistics)) * size
-    if _run(_distances(program, write, loop)) * size >= min(stride, machine.cache_line):
-        return 0.0  # Others store the rest of the line at the same time.
+    if stride < machine.cache_line:
+        return 0.0
     rows = around.trips[place_of(loop, around.loops)]
-    for level, period in machine.set_periods.items():
-        places = period // gcd(stride, period)
-        if stride >= machine.cache_line and rows * period > places * machine.caches[level]:
-            return EVICTED_STORE
-    return 0.0
+    is_evicted = any(
+        rows * period > period // gcd(stride, period) * machine.caches[level]
+        for level, period in machine.set_periods.items()
+    )
+    # Others may store the rest of the line at the same time.
+    stored = _run(_distances(program, write, loop)) * size if is_evicted else 0
+    return EVICTED_STORE if is_evicted and stored < machine.cache_line else 0.0
 
 
 def by_lane(program: ScheduledProgram, access: Access, around: LoopsAround) -> float:
