@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, Protocol, Self
 
+SELECTS_STAY = "-x86-cmov-converter=false"
+"""An option of LLVM: selects of x86-64 do not become branches, which data mispredict."""
+
 
 class Machine(NamedTuple):
     """LLVM's names of processor and features: `znver5`, `+fma,-avx512f`.

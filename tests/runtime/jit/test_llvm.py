@@ -5,6 +5,7 @@ from __future__ import annotations
 import _ctypes
 import os
 import platform
+import re
 import subprocess
 import sys
 import threading
@@ -110,6 +111,38 @@ def test_both_make_the_same_code(
         found.append(assembly(module))
     assert found[0] == found[1]
     assert any("mul" in line or "fmadd" in line for line in found[0])
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="an option of x86-64")
+@pytest.mark.parametrize("kind", MODULES)
+def test_selects_do_not_become_branches(kind: Make) -> None:
+    """Where they hang on each other from one iteration to the next, as in alignments."""
+    (function,) = load("""
+func.func @f(%A: memref<100xi32>, %H: memref<100xi32>, %F: memref<100xi32>, %to: memref<100xi32>) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %three = arith.constant 3 : i32
+  affine.for %i = 1 to 100 iter_args(%e = %one, %h = %one) -> (i32, i32) {
+    %a = affine.load %A[%i] : memref<100xi32>
+    %diagonal = affine.load %H[%i - 1] : memref<100xi32>
+    %f = affine.load %F[%i] : memref<100xi32>
+    %longer = arith.subi %e, %one : i32
+    %opened = arith.subi %h, %three : i32
+    %gap = arith.maxsi %longer, %opened : i32
+    %match = arith.addi %diagonal, %a : i32
+    %s = arith.maxsi %match, %gap : i32
+    %t = arith.maxsi %s, %f : i32
+    %best = arith.maxsi %t, %zero : i32
+    affine.store %best, %to[%i] : memref<100xi32>
+    affine.yield %gap, %best : i32, i32
+  }
+  return
+}
+""").values()
+    module = kind(function.compile(threads=1).llvm_ir, HOST)
+    module.optimise(unrolls=False)
+    jumps = [line for line in assembly(module) if re.match(r"j(g|ge|l|le)\b", line)]
+    assert any(line.startswith("cmov") for line in assembly(module)) and not jumps, jumps
 
 
 @pytest.mark.parametrize("kind", MODULES)
