@@ -56,8 +56,11 @@ def mark_parallel(
                 break
             if is_long and instances / executions >= least:
                 busy = trips / (ceil(trips / context.threads) * context.threads)
+                is_better = best is None or busy > best[2]
                 step = Parallel((f"{name}.{loop.name}",))
-                marked = attempt(schedule, step) if best is None or busy > best[2] else None
+                # A step that is refused looks for the reason.
+                is_legal = is_better and schedule.is_coincident(loop)
+                marked = attempt(schedule, step) if is_legal else None
                 if marked is not None:
                     best, least = (marked, loop, busy), LEAST_INSTANCES
                     if busy >= EVEN:

@@ -33,14 +33,13 @@ def stored_statistics(schedule: Schedule, context: SchedulingContext) -> Program
         return statistics
     # Statements without instances are not in the tree.
     around = {leaf.statement: outer for leaf, outer in leaves(schedule.tree, ())}
-    users = {
-        array.name: [
-            (each, around[name])
-            for name, each in statistics.statements.items()
-            if name in around and any(a.array == array for a in each.statement.accesses)
-        ]
-        for array in contracted
+    users: dict[str, list[tuple[StatementStatistics, tuple[Loop, ...]]]] = {
+        array.name: [] for array in contracted
     }
+    for name, outer in around.items():
+        each = statistics.statements[name]
+        for accessed in {access.array.name for access in each.statement.accesses} & users.keys():
+            users[accessed].append((each, outer))
     dimensions = {array.name: lane_dimension(array, users[array.name]) for array in contracted}
     return replace(
         statistics,
