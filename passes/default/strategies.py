@@ -83,6 +83,7 @@ FALLBACKS: tuple[Strategy, ...] = (
 """Proposals for nests that one of `COMPETING` is the first to have an answer for."""
 
 COMPETING: tuple[Strategy, ...] = (
+    tile_transposition,
     transposed_contraction,
     line_sweeps,
     recurrences,
