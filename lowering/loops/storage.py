@@ -19,7 +19,7 @@ from operator import itemgetter
 import islpy as isl
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FixedBitwidthType
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...passes.estimate.lane_layout import lane_dimension
@@ -43,6 +43,9 @@ STACK_BYTES = 16 * 1024
 # Rows of partial results, in bytes, from which on a cache line that two threads share is rare.
 _LONG_ROW = 4096
 _CACHE_LINE = 64
+
+# Elements so many bytes apart share few sets of the first-level cache (64 sets of lines).
+_CONFLICT = 1024
 
 # The array lives further out, and is larger, where isl needs more to find a loop that it can be in.
 _HOME_OPERATIONS = 1_000_000
@@ -101,11 +104,19 @@ class Placement:
         if not self.whole or self.whole == len(self.sizes):
             return 1
         sizes = self.sizes[len(self.sizes) - self.whole :]
-        kind = self.array.element_type
-        width = kind.bitwidth if isinstance(kind, FixedBitwidthType) else 64
-        row = math.prod(size.constant for size in sizes) * max(1, width // 8)
+        row = math.prod(size.constant for size in sizes) * _bytes(self.array.element_type)
         is_small = all(size.is_constant for size in sizes) and 0 < row < _LONG_ROW
         return 1 + math.ceil(_CACHE_LINE / row) if is_small and row % _CACHE_LINE else 1
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether rows may be further apart than they are long.
+
+        Packed arrays are read one row after the other.
+        """
+        array = self.array
+        own = array.shape[array.scope_depth :]
+        return array.scope_depth > 0 and None not in own and not self.whole
 
 
 class Storage:
@@ -185,6 +196,8 @@ class Storage:
             shape = [size.constant if size.is_constant else DYNAMIC_INDEX for size in sizes]
             dynamic = [builder.value(size) for size in sizes if not size.is_constant]
             element = placement.array.element_type
+            if not dynamic and placement.is_padded:
+                shape = _padded(shape, element)
             if not dynamic and 8 * math.prod(shape) <= STACK_BYTES:
                 allocation = builder.emit(memref.AllocaOp.get(element, 64, shape)).memref
             else:
@@ -197,6 +210,25 @@ class Storage:
             del self.offsets[key]
         for value_on_heap in on_heap:
             builder.emit(memref.DeallocOp.get(value_on_heap))
+
+
+def _padded(shape: Sequence[int], element: Attribute) -> list[int]:
+    """A shape that is a little longer where steps along other dimensions would conflict in caches.
+
+    [4, 32, 1024] of i32    ->    [4, 32, 1040]
+    """
+    result = list(shape)
+    stride = _bytes(element)
+    for position in reversed(range(1, len(result))):
+        if stride * result[position] % _CONFLICT == 0:
+            result[position] += math.ceil(_CACHE_LINE / stride)
+        stride *= result[position]
+    return result
+
+
+def _bytes(element: Attribute) -> int:
+    width = element.bitwidth if isinstance(element, FixedBitwidthType) else 64
+    return max(1, width // 8)
 
 
 def placements_by_user(placements: Iterable[Placement]) -> dict[tuple[str, str], Placement]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import ClassVar
+
+import islpy as isl
 
 from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, replace_node, statements
 from ..schedules.errors import MalformedTransformation
@@ -72,13 +75,31 @@ class UnrollAndJam(Transformation):
 _MARKS = {"vector": "vectorised", "unroll": "unrolled"}
 
 
-def _sink(tree: Tree, loop: Loop) -> Tree:
-    """The tree with `loop` around each of its innermost parts."""
+def _sink(tree: Tree, loop: Loop, once: Container[str] = ()) -> Tree:
+    """The tree with `loop` around each of its innermost parts.
+
+    Statements that run `once` in the loop around, as what begins a sum, are a part of their own.
+    """
     match tree:
         case Loop(vector=None, body=body):
-            return replace(tree, body=_sink(body, loop))
+            once = {name for name, value in tree.schedule.items() if _is_constant(value)}
+            return replace(tree, body=_sink(body, loop, once))
         case Sequence(children) if any(isinstance(child, Loop) for child in children):
             return Sequence(tuple(_sink(child, loop) for child in children))
-        case Loop() | Sequence() | Leaf():
-            kept = {name: loop.schedule[name] for name in statements(tree)}
-            return replace(loop, schedule=kept, body=tree)
+        case Sequence(children):
+            runs = groupby(children, key=lambda child: statements(child)[0] in once)
+            parts = [_around(tuple(part), loop) for _, part in runs]
+            return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+        case Loop() | Leaf():
+            return _around((tree,), loop)
+
+
+def _around(parts: tuple[Tree, ...], loop: Loop) -> Loop:
+    body = parts[0] if len(parts) == 1 else Sequence(parts)
+    return replace(
+        loop, schedule={name: loop.schedule[name] for name in statements(body)}, body=body
+    )
+
+
+def _is_constant(value: isl.Aff) -> bool:
+    return not value.involves_dims(isl.dim_type.in_, 0, value.dim(isl.dim_type.in_))
