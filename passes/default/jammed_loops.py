@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from math import prod
 
 from ..estimate.estimate import estimate
+from ..estimate.scheduled_program import ScheduledProgram
 from ..estimate.scheduling_context import SchedulingContext
-from ..polyhedral.schedule_tree import Loop, Tree, chains, nest_of, nests, statements
+from ..estimate.vector_loops import VectorLoops
+from ..polyhedral.schedule_tree import Loop, Tree, chains, leaves, nest_of, nests, statements
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..schedules.unrolled_copies import MOST_COPIES
@@ -43,7 +45,7 @@ def jammed_loops(schedule: Schedule, context: SchedulingContext) -> Schedule:
     for names in [statements(nest) for nest in nests(schedule.tree)]:
         nest = nest_of(schedule.tree, names[0])
         best, least = schedule, seconds
-        for loop in _around_innermost(schedule, nest):
+        for loop in _around_innermost(schedule, nest, context):
             if sum(known[name].work for name in statements(loop)) < least_work:
                 continue
             reached = seconds
@@ -59,25 +61,37 @@ def jammed_loops(schedule: Schedule, context: SchedulingContext) -> Schedule:
     return schedule
 
 
-def _around_innermost(schedule: Schedule, nest: Tree) -> Iterator[Loop]:
+def _around_innermost(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Iterator[Loop]:
     """Loops that are neither innermost, nor of tiles, nor marked but as parallel.
 
     Around marked vectors, only those whose iterations are independent: vectors that are made of
     others in registers are not when copies come in between. Around copies that LLVM is to make
     vectors of, none: it does not from more of them.
     """
+    vectors = VectorLoops(ScheduledProgram(schedule, context))
     for members in chains(nest):
         tiles = {loop.within.tile for loop in members if loop.within is not None}
         copies = prod(loop.unroll or 1 for loop in members)
         has_vectors = any(loop.vector is not None for loop in members)
         has_copies = any(loop.unroll is not None for loop in members)
-        if copies * FACTORS[0] > MOST_COPIES or (has_copies and not has_vectors):
+        if copies * FACTORS[0] > MOST_COPIES:
+            continue
+        if not has_vectors and (has_copies or _has_vectors_of_copies(members[-1], nest, vectors)):
             continue
         for loop in members[-INNERMOST:-1]:
             is_free = loop.vector is None and loop.unroll is None and loop.within is None
             is_undisturbed = not has_vectors or schedule.is_coincident(loop)
             if is_free and loop.name not in tiles and is_undisturbed:
                 yield loop
+
+
+def _has_vectors_of_copies(innermost: Loop, nest: Tree, vectors: VectorLoops) -> bool:
+    """Whether LLVM is to unroll a loop, and to make vectors of the copies."""
+    return any(
+        vectors.are_made_of_copies(leaf.statement, outer)
+        for leaf, outer in leaves(nest)
+        if any(loop is innermost for loop in outer)
+    )
 
 
 def _jam(schedule: Schedule, loop: Loop, factor: int) -> Schedule | None:

@@ -78,6 +78,15 @@ class VectorLoops:
         is_scalar = not self._can_be_vector(statement, innermost, loops)
         return (None, True) if is_scalar else (innermost, False)
 
+    def are_made_of_copies(self, name: str, loops: tuple[Loop, ...]) -> bool:
+        """Whether LLVM makes vectors of stores that a short loop makes, which it unrolls before."""
+        statement = self._program.statement(name)
+        loops = self.unrolled(statement, loops)
+        if all(loop.unroll is None or statement.rewrites(loops, loop) for loop in loops):
+            return False
+        vector, _ = self.around(statement, loops)
+        return self.packed(loops) is not None if vector is None else vector.vector is None
+
     def _is_free(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
         """Whether dependences let LLVM make vectors of a loop: asked for each of its statements."""
         found = self._free.get(id(loop))

@@ -188,3 +188,27 @@ def test_the_best_is_chosen_of_what_candidates_are_when_jammed(zen3: None) -> No
         chosen, result = jammed_best([*others, waiting], context)
         assert chosen is waiting
         assert estimate(result, context) < 0.5 * estimate(waiting, context)
+
+
+TWICE = """
+func.func @twice(%n: index, %m: index, %x: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %m {
+      %0 = affine.load %x[%i floordiv 2, %j floordiv 2] : memref<?x?xf32>
+      %1 = affine.load %x[%i floordiv 2, (%j + 1) floordiv 2] : memref<?x?xf32>
+      %2 = affine.load %x[(%i + 1) floordiv 2, %j floordiv 2] : memref<?x?xf32>
+      %3 = affine.load %x[(%i + 1) floordiv 2, (%j + 1) floordiv 2] : memref<?x?xf32>
+      %4 = arith.addf %0, %1 : f32
+      %5 = arith.addf %2, %3 : f32
+      %6 = arith.addf %4, %5 : f32
+      affine.store %6, %y[%i, %j] : memref<?x?xf32>
+    }
+  }
+  return
+}
+"""
+
+
+def test_stores_of_short_loops_stay_in_one_row(zen3: None) -> None:
+    """LLVM unrolls the short loop, and stores whole vectors of neighbours; not of several rows."""
+    assert jammed(TWICE, "tile{loops=j sizes=2}") == "tile{loops=j sizes=2}"

@@ -200,3 +200,42 @@ def test_schedules_of_large_sizes_at_small_ones(n: int, m: int, kind: str) -> No
 )
 def test_others_stay(text: str) -> None:
     assert schedule_of(text) is None
+
+
+PHASES = """
+func.func @f(%A: memref<60x200xTYPE>, %B: memref<120x400x3xi8>, %m: memref<3xi32>) {
+  affine.for %i = 0 to 60 {
+    affine.for %j = 0 to 200 {
+      affine.for %p = 0 to 2 {
+        affine.for %q = 0 to 2 {
+          affine.for %c = 0 to 3 {
+            %0 = affine.load %A[%i, %j] : memref<60x200xTYPE>
+            %1 = arith.extui %0 : TYPE to i32
+            %2 = affine.load %m[%c] : memref<3xi32>
+            %3 = arith.muli %1, %2 : i32
+            %4 = arith.trunci %3 : i32 to i8
+            affine.store %4, %B[%i * 2 + %p, %j * 2 + %q, %c] : memref<120x400x3xi8>
+          }
+        }
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["i8", "i16"])
+def test_pixels_of_several_phases_and_channels_are_vectors_along_rows(kind: str) -> None:
+    """Not tiles that are transposed, although channels lie beside each other."""
+    (function,) = loopwright.load(PHASES.replace("TYPE", kind)).values()
+    chosen = str(default_schedule(function.scop, {}, threads=1))
+    assert all(f"unroll{{loops={loop}}}" in chosen for loop in "pqc"), chosen
+    assert "vectorize{loops=j" in chosen
+    rng = np.random.default_rng(0)
+    pixels = rng.integers(0, 100, (60, 200), TYPES[kind])
+    factors = rng.integers(0, 99, 3, np.int32)
+    found, expected = np.zeros((2, 120, 400, 3), np.int8)
+    function.compile(chosen)(pixels, found, factors)
+    function.compile()(pixels, expected, factors)
+    np.testing.assert_array_equal(found, expected)
