@@ -181,6 +181,20 @@ def test_no_fault_is_proved(case: str) -> None:
     assert found["wrong", "not known"] == 0
 
 
+@pytest.mark.parametrize(
+    "again",
+    [
+        "pack{loops=unpack_x.x0 array=x_packed}",
+        "tile{loops=unpack_x.x0 sizes=2},pack{loops=unpack_x.x0t array=x_packed}",
+    ],
+)
+def test_what_is_copied_out_of_a_packed_copy(again: str) -> None:
+    """A packed array that is packed again where it is copied out: still proved, its faults not."""
+    schedule = apply_text(f"pack{{loops=i array=x}},{again}", schedule_of(ROWS))
+    found = counted(schedule, {"n": 3})
+    assert found["wrong", "violated"] >= 50
+
+
 def check_random(seed: int) -> None:
     program = seeded_program(seed, calls=True)
     function = function_of(program)
