@@ -158,7 +158,8 @@ def outcome(kept: KeptDependences, nest: Generated) -> Outcome | None:
 def counted(schedule: Schedule, sizes: Mapping[str, int]) -> Counter[tuple[str, str]]:
     """Mutants of the code for a schedule: whether they are right, and what validation says."""
     kept = kept_dependences(schedule)
-    expected = outcome(kept, generated(Schedule.original(schedule.program), sizes))
+    base = schedule.scop.base or schedule.program  # a transformation may edit the program
+    expected = outcome(kept, generated(Schedule.original(base), sizes))
     nest = generated(schedule, sizes)
     assert outcome(kept, nest) == expected
     assert str(validate(kept, nest)) == "proved"
