@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from ...dialects.errors import SourceError
+from ...lowering.llvm.entry_points import LARGEST_SIZE
+from ...lowering.loops.index_magnitudes import SizeLimits
 from ...passes.polyhedral.bounds import sizes_outside
 from ...passes.polyhedral.gathers import gathered_arguments
 from ...passes.polyhedral.isl_context import ISL_LOCK, coalesced
@@ -33,11 +35,12 @@ class Entry:
 class Kernel:
     """The optimised loops as a function of C.
 
-    Those `in_assembly` take the extents of an array behind its address, and count allocations that
-    have failed in `failures`.
+    `limits` has the sizes that they are for. Those `in_assembly` take the extents of an array
+    behind its address, and count allocations that have failed in `failures`.
     """
 
     name: str
+    limits: SizeLimits
     in_assembly: bool = False
     failures: str | None = None
 
@@ -50,7 +53,7 @@ def entry(
     It returns 0 where the region as written has to run. Raises SourceError for what it cannot
     check.
     """
-    maker = _Maker(translation, scop, fixed, kernel.in_assembly)
+    maker = _Maker(translation, scop, fixed, kernel)
     declared = [_declaration(kind, parameter) for kind, parameter in maker.declared]
     head = f"static int {name}({', '.join(declared) or 'void'})"
     kinds = ", ".join(kind for kind, _ in maker.declared)
@@ -80,9 +83,10 @@ class _Maker:
         translation: Translation,
         scop: Scop,
         fixed: Mapping[str, int],
-        in_assembly: bool,
+        kernel: Kernel,
     ) -> None:
-        self.in_assembly = in_assembly
+        self.in_assembly = kernel.in_assembly
+        self.limits = kernel.limits
         self.scop = scop
         self.fixed = fixed
         self.region = translation.region
@@ -239,6 +243,11 @@ class _Maker:
             if size.dimension is None and size.name in self.fixed:
                 lines.append(f"if ({self._name_of(size.name)} != {self.fixed[size.name]})")
                 lines.append("    return 0;")
+            else:
+                position = size.argument, size.dimension
+                largest = min(self.limits.largest.get(position, LARGEST_SIZE), LARGEST_SIZE)
+                name = self._name_of(size.name)
+                lines += [f"if ({name} < -{largest} || {name} > {largest})", "    return 0;"]
         outside = self._outside()
         if outside is not None:
             lines += [f"if ({outside})", "    return 0;"]

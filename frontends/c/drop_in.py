@@ -103,12 +103,13 @@ def _replacement(translation: Translation, source: CSource, options: Options) ->
     fixed = dict(options.sizes or {})
     code = machine_code(function, options, kernel) if options.machine_code else None
     if code is not None:
-        called = Kernel(kernel, True, code.failures)
+        called = Kernel(kernel, code.limits, True, code.failures)
         return _Replacement(
             region, entry(translation, function.scop, called, name, fixed), None, code.text
         )
-    made = entry(translation, function.scop, Kernel(kernel), name, fixed)
-    return _Replacement(region, made, optimised_loops(function, options, kernel))
+    loops, limits = optimised_loops(function, options, kernel)
+    made = entry(translation, function.scop, Kernel(kernel, limits), name, fixed)
+    return _Replacement(region, made, loops)
 
 
 def _check_place(translation: Translation, source: CSource) -> None:

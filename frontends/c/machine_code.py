@@ -20,9 +20,11 @@ from ...lowering.generate import generate
 from ...lowering.llvm import Options as TranslationOptions
 from ...lowering.llvm import symbol, translate
 from ...lowering.llvm.heap import FAILED_ALLOCATIONS
+from ...lowering.loops.index_magnitudes import SizeLimits
 from ...passes.machine.target import Target
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...runtime.jit.object_code import emit_assembly
+from ...runtime.jit.size_limits import generated_limits
 from ...runtime.program import DEFAULT, Function
 from .optimised import PREFIX, Options, given_sizes, schedule_of
 
@@ -32,10 +34,14 @@ _LEFT_OUT = (".file", ".ident", ".addrsig", ".globl", '.section\t".note.GNU-stac
 
 @dataclass(frozen=True)
 class MachineCode:
-    """The code of a function as C; `failures` is what counts allocations that have failed."""
+    """The code of a function as C, and the sizes that it is for.
+
+    `failures` is what counts allocations that have failed.
+    """
 
     text: str
     failures: str | None
+    limits: SizeLimits
 
 
 def machine_code(function: Function, options: Options, name: str) -> MachineCode | None:
@@ -48,7 +54,9 @@ def machine_code(function: Function, options: Options, name: str) -> MachineCode
     if schedule is None:
         return None
     with ISL_LOCK:
-        loops = generate(schedule, given_sizes(function, options))
+        given = given_sizes(function, options)
+        loops = generate(schedule, given)
+        limits = generated_limits(function.function, loops, function.scop, given)
         loops.properties["sym_name"] = StringAttr(name.removeprefix(PREFIX))
         chosen = TranslationOptions(
             options.threads or 0, contract=options.fuses_products, fast_math=options.fast_math
@@ -57,7 +65,7 @@ def machine_code(function: Function, options: Options, name: str) -> MachineCode
     assert symbol(name.removeprefix(PREFIX)) == name
     failures = f"{name}_failures" if FAILED_ALLOCATIONS in llvm_ir else None
     assembly = _with_own_names(emit_assembly(llvm_ir, target=target), name)
-    return MachineCode(_statement(assembly), failures)
+    return MachineCode(_statement(assembly), failures, limits)
 
 
 def _with_own_names(assembly: str, name: str) -> str:

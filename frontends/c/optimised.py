@@ -12,11 +12,13 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from ...dialects.errors import SourceError
 from ...lowering.c import emit_c
 from ...lowering.generate import generate
+from ...lowering.loops.index_magnitudes import SizeLimits
 from ...lowering.specialise import specialise
 from ...passes.machine.target import Target
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.typical_sizes import typical_sizes
 from ...passes.schedules.schedule import Schedule
+from ...runtime.jit.size_limits import generated_limits
 from ...runtime.program import RULES, Function
 
 PREFIX = "loopwright_"
@@ -80,21 +82,25 @@ def schedule_of(function: Function, options: Options, how: str) -> Schedule | No
     return schedule
 
 
-def optimised_loops(function: Function, options: Options, name: str) -> func.FuncOp:
+def optimised_loops(
+    function: Function, options: Options, name: str
+) -> tuple[func.FuncOp, SizeLimits]:
     """The loops of a region as a function of this name, which can be printed as C.
 
-    Raises SourceError and others.
+    With the sizes that they are for. Raises SourceError and others.
     """
+    given = given_sizes(function, options)
     # The model has learned from our own vector code, which a C compiler does not get.
     schedule = schedule_of(function, options, RULES)
     with ISL_LOCK:
         if schedule is not None:
-            loops = generate(schedule, given_sizes(function, options), vectors=False)
+            loops = generate(schedule, given, vectors=False)
         else:
             loops = specialise(function.function, {}, {})
+    limits = generated_limits(function.function, loops, function.scop, given)
     loops.properties["sym_name"] = StringAttr(name)
     emit_c(loops)  # raises for what C cannot express, which concerns this region alone
-    return loops
+    return loops, limits
 
 
 def c_text(loops: Sequence[func.FuncOp], entries: Sequence[str]) -> str:

@@ -24,7 +24,7 @@ from .types import bits
 
 # The neutral element, and the operator or helper that combines two values.
 _REDUCTIONS = {
-    "addf": ("0.0", "+"),
+    "addf": ("-0.0", "+"),
     "mulf": ("1.0", "*"),
     "maximumf": ("-INFINITY", "maximum"),
     "minimumf": ("INFINITY", "minimum"),

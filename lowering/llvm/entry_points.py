@@ -26,8 +26,8 @@ from .memory import store
 from .module import ModuleEmitter
 from .types import I1, I32, I64, POINTER, size_in_bytes, value_type
 
-# Bounds are checked in 64 bits: products of sizes with coefficients below 2^10 do not overflow.
-_LARGEST_SIZE = 1 << 52
+LARGEST_SIZE = 1 << 52
+"""No size is larger, whatever is computed with it."""
 
 
 class Status(IntEnum):
@@ -52,8 +52,8 @@ class EntryPoint:
     of integer arguments that callers do not pass. Known extents of memrefs are not passed either,
     except for those in `passed` (argument and dimension), which must be as known. `fits`, if any,
     says whether no access leaves its array, for the `sizes`: arguments and dimensions (None for
-    integers), by position. No two memrefs of a pair in `conflicts` may overlap; those in `used` are
-    accessed.
+    integers), by position, each with the largest magnitude that it may have. No two memrefs of a
+    pair in `conflicts` may overlap; those in `used` are accessed.
     """
 
     symbol: str
@@ -61,7 +61,7 @@ class EntryPoint:
     fixed: Mapping[int, int]
     passed: frozenset[tuple[int, int]]
     fits: func.FuncOp | None
-    sizes: tuple[tuple[int, int | None], ...]
+    sizes: Mapping[tuple[int, int | None], int]
     conflicts: tuple[tuple[int, int], ...]
     used: tuple[int, ...]
 
@@ -140,14 +140,11 @@ def _check_magnitudes(emitter: FunctionEmitter, op: func.FuncOp, entry: EntryPoi
     """Refuses sizes with which the other checks would overflow: of arrays larger than memory."""
     builder = emitter.builder
     wrong: ir.Value = ir.Constant(I1, 0)
-    for argument, dimension in entry.sizes:
-        if dimension is None:
-            value = emitter.value(op.args[argument])
-            value = value if value.type == I64 else builder.sext(value, I64)
-            above = builder.add(value, constant(_LARGEST_SIZE))
-            wrong = builder.or_(
-                wrong, builder.icmp_unsigned(">", above, constant(2 * _LARGEST_SIZE))
-            )
+    for (argument, dimension), largest in entry.sizes.items():
+        value = _size(emitter, op.args[argument], dimension)
+        limit = min(largest, LARGEST_SIZE)
+        above = builder.add(value, constant(limit))
+        wrong = builder.or_(wrong, builder.icmp_unsigned(">", above, constant(2 * limit)))
     for argument in op.args:
         if _shape(argument) is None:
             continue
@@ -159,6 +156,14 @@ def _check_magnitudes(emitter: FunctionEmitter, op: func.FuncOp, entry: EntryPoi
             wrong = builder.or_(wrong, builder.extract_value(product, 1))
         wrong = builder.or_(wrong, builder.icmp_signed("<", size, constant(0)))
     _refuse(emitter, wrong, Status.OUT_OF_BOUNDS)
+
+
+def _size(emitter: FunctionEmitter, argument: SSAValue, dimension: int | None) -> ir.Value:
+    """An integer argument, or an extent of an array, in 64 bits."""
+    if dimension is not None:
+        return emitter.buffer(argument).sizes[dimension]
+    value = emitter.value(argument)
+    return value if value.type == I64 else emitter.builder.sext(value, I64)
 
 
 def _check_pointers(emitter: FunctionEmitter, entry: EntryPoint, op: func.FuncOp) -> None:
@@ -178,12 +183,7 @@ def _check_sizes(emitter: FunctionEmitter, op: func.FuncOp, entry: EntryPoint) -
     if entry.fits is None:
         return
     for size, (argument, dimension) in zip(entry.fits.args, entry.sizes, strict=True):
-        if dimension is not None:
-            emitter.values[size] = emitter.buffer(op.args[argument]).sizes[dimension]
-        else:
-            value = emitter.value(op.args[argument])
-            narrow = value.type != I64
-            emitter.values[size] = emitter.builder.sext(value, I64) if narrow else value
+        emitter.values[size] = _size(emitter, op.args[argument], dimension)
     (fits,) = emitter.emit_block(entry.fits.body.block)
     _refuse(emitter, emitter.builder.not_(fits), Status.OUT_OF_BOUNDS)
 

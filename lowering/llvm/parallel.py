@@ -15,12 +15,16 @@ from collections.abc import Callable, Iterator, Sequence
 from llvmlite import ir
 from xdsl.dialects import affine
 from xdsl.dialects.builtin import DenseIntElementsAttr
+from xdsl.ir import Attribute
 
+from ...dialects.narrow_floats import bits_of, narrow_float
 from . import integers
 from .affine_expressions import emit_map
-from .emitter import Emitters, FunctionEmitter, constant, type_of
+from .emitter import Emitters, FunctionEmitter, constant
 from .loops import emit_loop
+from .narrow_floats import extended, rounded
 from .outlining import Range, emit_threads
+from .types import value_type
 from .values import integer
 
 
@@ -63,7 +67,10 @@ def _groups(bounds: list[ir.Value], sizes: DenseIntElementsAttr) -> Iterator[lis
 def _emit_nest(emitter: FunctionEmitter, op: affine.ParallelOp, ranges: Sequence[Range]) -> None:
     """Runs all iterations in order and reduces what they yield."""
     block = op.body.block
-    combine = [_REDUCTIONS[reduction.data][1] for reduction in op.reductions]
+    combine = [
+        _widened(_REDUCTIONS[reduction.data][1], result.type)
+        for result, reduction in zip(op.results, op.reductions, strict=True)
+    ]
 
     def nest(dimension: int, partial: list[ir.Value]) -> list[ir.Value]:
         if dimension == len(ranges):
@@ -83,7 +90,7 @@ def _emit_nest(emitter: FunctionEmitter, op: affine.ParallelOp, ranges: Sequence
         return emit_loop(emitter, whole.lower, whole.upper, step, partial, body, vectors=vectors)
 
     initial = [
-        _neutral(type_of(result), _REDUCTIONS[reduction.data][0])
+        _neutral(result.type, _REDUCTIONS[reduction.data][0])
         for result, reduction in zip(op.results, op.reductions, strict=True)
     ]
     emitter.values.update(zip(op.results, nest(0, initial), strict=True))
@@ -92,7 +99,23 @@ def _emit_nest(emitter: FunctionEmitter, op: affine.ParallelOp, ranges: Sequence
 _Combine = Callable[[FunctionEmitter, ir.Value, ir.Value], ir.Value]
 
 
-def _neutral(kind: ir.Type, value: float | str) -> ir.Value:
+def _widened(combine: _Combine, kind: Attribute) -> _Combine:
+    """The operation in f32, rounded, for f16 and bf16."""
+    narrow = narrow_float(kind)
+    if narrow is None:
+        return combine
+
+    def rule(emitter: FunctionEmitter, left: ir.Value, right: ir.Value) -> ir.Value:
+        wide = (extended(emitter, value, narrow) for value in (left, right))
+        return rounded(emitter, combine(emitter, *wide), narrow)
+
+    return rule
+
+
+def _neutral(type_: Attribute, value: float | str) -> ir.Value:
+    narrow, kind = narrow_float(type_), value_type(type_)
+    if narrow is not None:
+        return integer(kind, bits_of(float(value), narrow))
     if isinstance(kind, ir.IntType):
         return integer(kind, _EXTREMES[value](kind.width) if isinstance(value, str) else int(value))
     return ir.Constant(kind, float(value))
@@ -126,7 +149,7 @@ def _last(emitter: FunctionEmitter, left: ir.Value, right: ir.Value) -> ir.Value
 
 # The neutral element and the operation of each reduction.
 _REDUCTIONS: dict[str, tuple[float | str, _Combine]] = {
-    "addf": (0.0, _float_instruction("fadd")),
+    "addf": (-0.0, _float_instruction("fadd")),
     "mulf": (1.0, _float_instruction("fmul")),
     "maximumf": ("-inf", _intrinsic("llvm.maximum")),
     "minimumf": ("inf", _intrinsic("llvm.minimum")),

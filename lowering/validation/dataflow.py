@@ -63,6 +63,7 @@ def check_buffer(buffer: Buffer, places: Places) -> None:
         pairs = copy.inside.apply_range(last.inside.reverse())
         message = f"{copy.statement} does not run before {last.statement}"
         _in_order(pairs, copy.events, last.events, message)
+    _check_snapshots(buffer, places, writers)
     written = [
         use.place.range() for use in places.uses if use.array == buffer.name and use.is_write
     ]
@@ -70,6 +71,22 @@ def check_buffer(buffer: Buffer, places: Places) -> None:
     for copy in copies_out:
         if not reduce(isl.Set.subtract, written, copy.inside.range()).is_empty():
             raise NotKnownError(f"{copy.statement} copies what nothing has written")
+
+
+def _check_snapshots(
+    buffer: Buffer, places: Places, writers: Iterable[tuple[isl.Map, Sequence[Event], str]]
+) -> None:
+    """What is copied on from a relay is what the buffer holds: nothing writes it in between."""
+    inner = ((copy.inside, copy.events, copy.statement) for copy in buffer.transfers(out=False))
+    sources = [*writers, *inner]
+    for snapshot in places.snapshots.get(buffer.name, ()):
+        later = snapshot.relayed, snapshot.events, snapshot.reader.events
+        earlier = (
+            (place.apply_range(snapshot.outside.reverse()), events, snapshot.events)
+            for place, events, _ in sources
+        )
+        if any(backward(*each) is not None for each in (later, *earlier)):
+            raise NotKnownError(f"{snapshot.statement} copies what is written later")
 
 
 def _copies_with(buffer: Buffer, places: Places, *, out: bool) -> Iterator[Transfer]:

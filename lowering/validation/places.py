@@ -36,6 +36,20 @@ class Transfer:
 
 
 @dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A copy of elements of a buffer into a relay: what is copied on from there is in the buffer.
+
+    `relayed` has the pairs of its instances and those of `reader`, the copy that reads them.
+    """
+
+    statement: str
+    outside: isl.Map
+    events: tuple[Event, ...]
+    reader: Transfer
+    relayed: isl.Map
+
+
+@dataclass(frozen=True, eq=False)
 class Copies:
     """The copies into or out of a buffer, all of them between it and `parent`."""
 
@@ -86,6 +100,7 @@ class Places:
         self.uses = uses
         self.originals = {array.name for array in program.arrays}
         self.buffers: dict[str, Buffer] = {}
+        self.snapshots: dict[str, list[Snapshot]] = {}
         self._find_buffers(correspondence)
 
     def line(self, array: str, *, out: bool) -> tuple[str, ...]:
@@ -138,21 +153,23 @@ class Places:
         return result
 
     def _find_buffers(self, correspondence: Correspondence) -> None:
-        pending = list(correspondence.copies.values())
+        pending = [
+            self._past_relay(each, correspondence) for each in correspondence.copies.values()
+        ]
         while pending:
             known = self.originals | self.buffers.keys()
             copy = min(pending, key=lambda each: _distance(each, known))
             if _distance(copy, known) == _UNKNOWN:
-                raise NotKnownError(f"{copy.statement.name} copies between unknown arrays")
+                raise NotKnownError(f"{copy.statement} copies between unknown arrays")
             pending.remove(copy)
-            source, target = copy.source.array.name, copy.target.array.name
+            source, target = copy.source, copy.target
             is_in = self._is_in(source, target, known)
             name, parent = (target, source) if is_in else (source, target)
             buffer = self.buffers.setdefault(name, Buffer(name))
             copies = buffer.copies(out=not is_in) or Copies(parent, ())
             if copies.parent != parent or name in self.line(parent, out=not is_in):
-                raise NotKnownError(f"{copy.statement.name} copies between {source} and {target}")
-            copies = Copies(parent, (*copies.transfers, self._transfer(copy, is_in)))
+                raise NotKnownError(f"{copy.statement} copies between {source} and {target}")
+            copies = Copies(parent, (*copies.transfers, copy.transfer(is_in)))
             if is_in:
                 buffer.into = copies
             else:
@@ -169,19 +186,81 @@ class Places:
                 return False
         return source in self.line(target, out=True) or target not in self.originals
 
-    def _transfer(self, copy: Copy, is_in: bool) -> Transfer:
+    def _ends(self, copy: Copy) -> _Ends:
         name = copy.statement.name
-        ends = [
-            access.relation.intersect_params(self.context) for access in (copy.target, copy.source)
+        places = (
+            access.relation.intersect_params(self.context) for access in (copy.source, copy.target)
+        )
+        return _Ends(name, *places, events_of(self.sites[name], name))
+
+    def _past_relay(self, copy: Copy, correspondence: Correspondence) -> _Ends:
+        """A copy to the program's arrays out of the buffer itself where a relay is in between.
+
+        That is a packed copy of a buffer which no statement of the program writes.
+        """
+        own = self._ends(copy)
+        feeding = [
+            each
+            for each in correspondence.copies.values()
+            if each.target.array is copy.source.array
         ]
-        inside, outside = ends if is_in else reversed(ends)
-        return Transfer(name, inside, outside, events_of(self.sites[name], name))
+        sources = {each.source.array.name for each in feeding}
+        is_written = any(use.is_write and use.array == own.source for use in self.uses)
+        if (
+            own.target not in self.originals
+            or is_written
+            or len(sources) != 1
+            or not sources.isdisjoint(self.originals)
+            or any(each.factors for each in (copy, *feeding))
+        ):
+            return own
+        ends = [self._ends(each) for each in feeding]
+        upwards = reduce(
+            isl.Map.union, (each.written.reverse().apply_range(each.read) for each in ends)
+        )
+        if not upwards.is_single_valued() or not own.read.range().is_subset(upwards.domain()):
+            return own
+        reader = own.transfer(is_in=False)
+        self.snapshots.setdefault(sources.pop(), []).extend(
+            Snapshot(
+                each.statement,
+                each.read,
+                each.events,
+                reader,
+                each.written.apply_range(own.read.reverse()),
+            )
+            for each in ends
+        )
+        return _Ends(own.statement, own.read.apply_range(upwards), own.written, own.events)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ends:
+    """A copy: the elements that its instances read and write."""
+
+    statement: str
+    read: isl.Map
+    written: isl.Map
+    events: tuple[Event, ...]
+
+    @property
+    def source(self) -> str:
+        return self.read.get_tuple_name(isl.dim_type.out) or ""
+
+    @property
+    def target(self) -> str:
+        return self.written.get_tuple_name(isl.dim_type.out) or ""
+
+    def transfer(self, is_in: bool) -> Transfer:
+        """The copy as one into a buffer, or out of one."""
+        inside, outside = (self.written, self.read) if is_in else (self.read, self.written)
+        return Transfer(self.statement, inside, outside, self.events)
 
 
 _UNKNOWN = 3
 
 
-def _distance(copy: Copy, known: Container[str]) -> int:
+def _distance(copy: _Ends, known: Container[str]) -> int:
     """In which turn a copy shows what its buffer stands for: first, copies into new ones."""
-    ends = copy.source.array.name in known, copy.target.array.name in known
+    ends = copy.source in known, copy.target in known
     return {(True, False): 0, (True, True): 1, (False, True): 2}.get(ends, _UNKNOWN)

@@ -155,7 +155,7 @@ class CompiledFunction:
         if status == OVERLAP:
             self._refuse_overlap(args)
         reason = (
-            "it would leave an array"
+            "it would leave an array or 64 bits"
             if status == OUT_OF_BOUNDS
             else f"its machine code refuses the arguments (status {status})"
         )

@@ -38,6 +38,7 @@ from . import object_code as jit
 from .external_functions import check_external_functions, external_functions
 from .kept_code import KeptCode, find_code, keep_code, kept_key
 from .openmp import imports
+from .size_limits import arithmetic_limits, fit, loop_limits
 from .stored_objects import object_code
 from .threads import check_threads, default_threads
 
@@ -225,21 +226,28 @@ def loops_of(
 def verified_loops(
     source: Source, schedule: Schedule | None, sizes: Mapping[str, int], *, vectors: bool = True
 ) -> tuple[func.FuncOp, Verdict | None]:
-    """What `loops_of` gives, and the verdict on it where one is asked for; raises the same."""
+    """What `loops_of` gives, and the verdict on it where one is asked for; raises the same.
+
+    Affine expressions of extreme sizes are left to isl, whose integers are of any size.
+    """
+    arithmetic_limits(source.function, source.scop, sizes)
     if schedule is None and source.scop.opaque_statements:
         # The text has no checks of subscripts that depend on data.
         schedule = Schedule.original(source.scop)
-    if schedule is not None:
-        validator = Validator(schedule) if source.verify else None
-        inspect: Inspect | None = validator
-        loops = generate(schedule, sizes, vectors=vectors, inspect=inspect)
-        return loops, None if validator is None else validator.verdict
-    known = Sizes.named(source.scop, sizes)
-    loops = specialise(source.function, known.shapes, known.integers)
-    if vectors:
-        narrow_arithmetic(loops)
-    _add_callees(loops, source)
-    return loops, Verdict() if source.verify else None
+    if schedule is None:
+        known = Sizes.named(source.scop, sizes)
+        loops = specialise(source.function, known.shapes, known.integers)
+        if vectors:
+            narrow_arithmetic(loops)
+        _add_callees(loops, source)
+        if fit(loops):
+            return loops, Verdict() if source.verify else None
+        schedule = Schedule.original(source.scop)
+    validator = Validator(schedule) if source.verify else None
+    inspect: Inspect | None = validator
+    loops = generate(schedule, sizes, vectors=vectors, inspect=inspect)
+    loop_limits(loops, source.scop, sizes)
+    return loops, None if validator is None else validator.verdict
 
 
 def _add_callees(function: func.FuncOp, source: Source) -> None:

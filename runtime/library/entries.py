@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from ...lowering.llvm import EntryPoint, Options, translate
+from ...lowering.llvm.entry_points import LARGEST_SIZE
 from ...lowering.loops.bounds_check import bounds_check
+from ...lowering.loops.index_magnitudes import size_limits
 from ...lowering.validation.verdict import Verdict
 from ...passes.machine.target import Target
 from ...passes.polyhedral.bounds import check_bounds
@@ -18,6 +20,7 @@ from ...passes.schedules.schedule import Schedule
 from ..calling.arguments import ArrayArgument
 from ..calling.errors import BuildError
 from ..jit.compile import Source, verified_loops
+from ..jit.size_limits import generated_limits
 from .interface import Interface
 
 _LARGEST = (1 << 63) - 1
@@ -62,13 +65,18 @@ def compile_entry(
     scop, sizes = source.scop, interface.sizes
     with ISL_LOCK:
         fits = bounds_check(scop, sizes)
+        loops, verdict = verified_loops(source, schedule, sizes)
+        limits = generated_limits(source.function, loops, scop, sizes)
+        open_sizes = tuple((s.argument, s.dimension) for s in scop.sizes if s.name not in sizes)
+        if fits is not None:
+            limits = limits.joined(size_limits(fits, {}).renamed(open_sizes))
         entry = EntryPoint(
             interface.symbol + suffix,
             scop.name,
             interface.fixed_integers,
             interface.checked_extents,
             fits,
-            tuple((s.argument, s.dimension) for s in scop.sizes if s.name not in sizes),
+            {size: limits.largest.get(size, LARGEST_SIZE) for size in open_sizes},
             interface.signature.pairs,
             tuple(
                 position
@@ -76,7 +84,6 @@ def compile_entry(
                 if isinstance(argument, ArrayArgument) and (argument.reads or argument.writes)
             ),
         )
-        loops, verdict = verified_loops(source, schedule, sizes)
         module = translate(loops, target=target, options=options, entry=entry)
     function = module.globals[entry.symbol]
     assert isinstance(function, ir.Function)

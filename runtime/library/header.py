@@ -16,7 +16,7 @@ from .interface import Interface
 _MEANINGS = {
     Status.OK: "the results are there",
     Status.OUT_OF_MEMORY: "arrays of its own could not be allocated; results are worthless",
-    Status.OUT_OF_BOUNDS: "with these sizes it would leave an array; nothing has happened",
+    Status.OUT_OF_BOUNDS: "with these sizes it would leave an array or 64 bits; nothing happened",
     Status.OVERLAP: "two arrays overlap, and one is written; nothing has happened",
     Status.MISALIGNED: "an array is not aligned to its elements; nothing has happened",
     Status.WRONG_SHAPE: "an extent is not the one it must be; nothing has happened",

@@ -19,6 +19,6 @@ def test_loops(seed: int, tmp_path: Path) -> None:
     check_printed(seed, tmp_path)
 
 
-@pytest.mark.parametrize("seed", [3, 12, 31])
+@pytest.mark.parametrize("seed", [3, 12, 31, 200_004, 200_011])
 def test_conditions_and_subscripts_on_data(seed: int, tmp_path: Path) -> None:
     assert check_conditions(seed, tmp_path) >= 3

@@ -239,3 +239,17 @@ def test_products_are_not_copied_to_arguments() -> None:
     assert check({**data, "nest": [*nest, *copy, back, close]}) is not None
     plain = [*copy[:3], "affine.store %_w1, %y[%_w] : memref", "}"]
     assert check({**data, "nest": [*nest, *plain, back, close]}) is None
+
+
+def test_an_end_of_the_process_is_a_rejection(tmp_path: Path) -> None:
+    """isl ends the process at some inputs: nothing is proved then, and a line says so."""
+    path = tmp_path / "certificate.json"
+    path.write_text(text_of("trisolv"))
+    code = (
+        "import os, sys\nfrom loopwright import certificate\n"
+        "certificate.Check.run = lambda _: os.abort()\n"
+        f"sys.exit(certificate.main([{str(path)!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stdout.startswith(f"{path}: rejected: isl took longer") and "-6" in done.stdout

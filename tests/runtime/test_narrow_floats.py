@@ -204,6 +204,31 @@ func.func @f(%J: memref<8xi32>, %A: memref<8xf16>, %B: memref<8xf16>) -> f16 {
         assert np.array_equal(found, expected)
 
 
+REDUCTION = """
+func.func @f(%n: index, %A: memref<?x{t}>) -> {t} {{
+  %m = affine.parallel (%i) = (0) to (%n) reduce ("{kind}") -> ({t}) {{
+    %x = affine.load %A[%i] : memref<?x{t}>
+    affine.yield %x : {t}
+  }}
+  return %m : {t}
+}}
+"""
+
+
+@pytest.mark.parametrize("kind", ["addf", "mulf", "maximumf", "minimumf", "maxnumf", "minnumf"])
+@pytest.mark.parametrize("t", ["f16", "bf16", "f32", "f64"])
+def test_parallel_reductions(t: str, kind: str) -> None:
+    """As written and scheduled, of nothing and of negative zeros too: the same bits."""
+    function = loopwright.load(REDUCTION.format(t=t, kind=kind))["f"]
+    plain, scheduled = function.compile(), function.compile("strip-mine{loops=i size=3}")
+    numbers = np.random.default_rng(3).normal(0, 1, 11)
+    for values in (np.array([]), np.full(2, -0.0), numbers):
+        narrow = t in ("f16", "bf16")
+        given = stored(values, TYPES[t]) if narrow else values.astype({"f32": "f4", "f64": "f8"}[t])
+        one, other = plain(len(given), given), scheduled(len(given), given)
+        assert np.float64(one).tobytes() == np.float64(other).tobytes() or one != one != other
+
+
 def test_tensors_of_torch() -> None:
     torch = pytest.importorskip("torch")
     kernel = loopwright.load(ARITHMETIC.format(t="bf16"))["f"].compile()

@@ -22,6 +22,12 @@ SIGNATURE = (
     'def f(n: int, m: int, A: f64["n"], B: f64["n"], M: f64["n", "m"], C: i32["n"],\n'
     '      x: f64["k"], J: i32["n"], K: i64["n", "m"]):\n'
 )
+THRESHOLDS = (-(2**63), -(2**63) + 1, -(2**62), -(2**31) - 1, -1, 2, 2**31, 2**62, 2**63 - 1)
+"""Values of the argument `t`, most of them at the ends of types."""
+
+FIRST_WITH_THRESHOLD = 200_000
+"""Functions of smaller numbers are as they were when they were counted."""
+
 SCHEDULES = (None, "default", "affine-schedule", "affine-schedule{fusion=maximal}")
 
 
@@ -32,18 +38,25 @@ class Generator:
         self.random = random.Random(seed)
         self.lines: list[str] = []
         self.locals = 0
+        self.has_threshold = seed >= FIRST_WITH_THRESHOLD
 
     def source(self) -> str:
         """The whole file."""
         for _ in range(self.random.randint(1, 3)):
             self._nest()
-        return HEADER + SIGNATURE + "".join(f"{line}\n" for line in self.lines)
+        signature = (
+            SIGNATURE.replace("m: int", "m: int, t: int") if self.has_threshold else SIGNATURE
+        )
+        return HEADER + signature + "".join(f"{line}\n" for line in self.lines)
 
     def _line(self, depth: int, text: str) -> None:
         self.lines.append("    " * depth + text)
 
     def _nest(self) -> None:
-        self._line(1, "for i in range(1, n - 1):")
+        bounds = "1, n - 1"
+        if self.has_threshold:
+            bounds = self.random.choice([bounds, "max(1, t), n - 1", "1, min(n - 1, t)"])
+        self._line(1, f"for i in range({bounds}):")
         scope: list[str] = []
         deep = self.random.random() < 0.5
         if deep and self.random.random() < 0.5:
@@ -80,7 +93,9 @@ class Generator:
         for _ in range(self.random.choice([1, 1, 1, 2, 2, 3])):
             kind = self.random.random()
             operator = self.random.choice(["<", "<=", ">", ">=", "==", "!="])
-            if kind < 0.3:
+            if self.has_threshold and kind < 0.2:
+                parts.append(f"{self.random.choice(['i', 'n', 'i - 1'])} {operator} t")
+            elif kind < 0.3:
                 parts.append(f"i {operator} {self.random.randint(1, 4)}")
             elif kind < 0.5:
                 parts.append("0 <= J[i] < len(x)")
@@ -110,7 +125,8 @@ class Generator:
 
 def check_conditions(seed: int, folder: Path) -> int:
     """A random function computes what Python does; returns how many schedules were compared."""
-    source = Generator(seed).source()
+    generator = Generator(seed)
+    source = generator.source()
     kernel = load_source(source, folder, f"conditions_{seed}").f
     values = np.random.default_rng(seed)
     n, m, k = int(values.integers(5, 9)), int(values.integers(3, 6)), 7
@@ -118,6 +134,10 @@ def check_conditions(seed: int, folder: Path) -> int:
     arguments: list[Any] = [n, m, *arrays, values.integers(-2, 4, n).astype("i4")]
     arguments += [values.integers(-2, 4, k) * 1.0, values.integers(-3, k + 3, n).astype("i4")]
     arguments.append(values.integers(0, k, (n, m)))
+    names = "nmABMCxJK"
+    if generator.has_threshold:
+        names = "nmtABMCxJK"
+        arguments.insert(2, generator.random.choice(THRESHOLDS))
     expected = [np.array(each) if isinstance(each, np.ndarray) else each for each in arguments]
     kernel.python(*expected)
     compared = 0
@@ -128,7 +148,7 @@ def check_conditions(seed: int, folder: Path) -> int:
             continue
         given = [np.array(each) if isinstance(each, np.ndarray) else each for each in arguments]
         compiled(*given)
-        for name, ours, theirs in zip("nmABMCxJK", given, expected, strict=True):
+        for name, ours, theirs in zip(names, given, expected, strict=True):
             assert np.array_equal(ours, theirs), f"{source}\n{schedule}: {name}\n{ours}\n{theirs}"
         compared += 1
     return compared

@@ -27,6 +27,7 @@ from xdsl.ir.affine import (
 from ....dialects.locations import written_name
 from ..affine_text import to_text
 from ..identifiers import ArgumentNames
+from ..integer_ranges import constant_of, integer_width
 from ..linear_terms import linear_terms
 from ..memrefs import as_memref, memref_shape, signed_value
 from ..scop import Parameter
@@ -39,6 +40,10 @@ _READS = ("affine.load", "memref.load")
 _HINT = "use sums of induction variables and sizes, with constant factors and divisors"
 _CASES_HINT = "give each of its cases an access of its own, chosen by affine.if"
 
+
+_FEWEST_BITS = 32
+_INDEX_BITS = 64
+_KEEPING = ("arith.constant", "arith.extsi", "arith.minsi", "arith.maxsi")
 
 _MOST_TERMS = 400
 _LARGEST_FACTOR = 1 << 62
@@ -201,6 +206,10 @@ class AffineValues:
             return self._parameter(value.index)
         operation = value.owner
         assert isinstance(operation, Operation)
+        if wraps_around(operation):
+            raise NotAffineError(
+                value, f"it is computed by {written_name(operation)}, which may wrap around"
+            )
         if isinstance(operation, _CASTS):
             return self.expression(operation.operands[0], piecewise=True)
         if isinstance(operation, ApplyOp):
@@ -248,6 +257,15 @@ class AffineValues:
         if not 0 <= position.value < len(memref_shape(source)):
             raise NotAffineError(result, f"the memref has no dimension {position.value}")
         return self.extent(source, position.value)
+
+
+def wraps_around(operation: Operation) -> bool:
+    """Whether integers wrap around in practice: short ones, and products of hashes."""
+    bits = integer_width(operation.results[0].type) or _INDEX_BITS
+    if bits < _FEWEST_BITS:
+        return operation.name not in _KEEPING
+    factors = map(constant_of, operation.operands) if isinstance(operation, arith.MuliOp) else ()
+    return any(factor is not None and abs(factor) >> bits * 5 // 8 > 0 for factor in factors)
 
 
 def _name(value: SSAValue) -> str:
