@@ -246,7 +246,7 @@ class Expressions:
         extents = self.shape(node.args[0])
         found = self.captured.resolve(node.args[0])
         if not extents and isinstance(found, SEQUENCES):
-            return Constant(len(found))
+            return Constant(len(cast("list[object]", found)))
         if not extents:
             raise self.source.error(node, "'len' takes an array here")
         return Index(extents[:1])

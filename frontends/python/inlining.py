@@ -25,7 +25,8 @@ from .views import View, same, spelled
 class CallableKernel(Protocol):
     """A kernel that can be called by others."""
 
-    python: Any
+    @property
+    def python(self) -> Any: ...
 
     @property
     def source(self) -> PythonSource: ...

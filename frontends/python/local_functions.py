@@ -19,7 +19,7 @@ from .source import PythonSource
 class LocalSource(PythonSource):
     """The source of a function inside of another one."""
 
-    definition: ast.FunctionDef = field(default_factory=ast.FunctionDef)
+    definition: ast.FunctionDef
 
     def parse(self) -> ast.FunctionDef:
         """A copy of the definition."""

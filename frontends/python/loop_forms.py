@@ -81,8 +81,9 @@ class LoopForms(ast.NodeTransformer):
         if isinstance(node, ast.Tuple | ast.List):
             return list(node.elts)
         found = self.captured.resolve(node)
-        if isinstance(found, SEQUENCES) and len(found) <= _MOST_COPIES:
-            return [_element(node, position) for position in range(len(found))]
+        if isinstance(found, SEQUENCES):
+            count = len(cast("list[object]", found))
+            return [_element(node, position) for position in range(min(count, _MOST_COPIES + 1))]
         if not isinstance(node, ast.Call) or node.keywords:
             return None
         inner = [self._constants(each) for each in node.args]

@@ -164,10 +164,10 @@ class Statements:
     def _begin(self, statements: list[ast.stmt]) -> None:
         self._blocks[id(statements)] = self.emitter.blocks[-1]
         self._guards[id(statements)] = self.branches.guard
-        known: list[dict[Variable, object]] = [self._cells, self.expressions.values]
-        for found in known:
-            for variable in [each for each in found if each.block is statements]:
-                del found[variable]  # a branch that is printed again
+        known = {*self._cells, *self.expressions.values}
+        for variable in [each for each in known if each.block is statements]:
+            self._cells.pop(variable, None)  # a branch that is printed again
+            self.expressions.values.pop(variable, None)
 
     def statement(self, node: ast.stmt) -> None:
         """Emits one statement; raises SourceError."""
