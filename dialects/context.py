@@ -93,7 +93,7 @@ def _scf() -> Dialect:
 
 
 def _tensor() -> Dialect:
-    from xdsl.dialects.tensor import Tensor
+    from .tensor import Tensor
 
     return Tensor
 

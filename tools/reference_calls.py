@@ -47,8 +47,9 @@ back: nothing is stored but programs. Steps and schedules are in the
   in items are cut at 1,000 characters, schedules never.
 * **HTTP.** The address is 127.0.0.1 only. Requests need the header `Authorization: Bearer TOKEN`;
   the token is printed at the start, or is that of `LOOPWRIGHT_TOKEN`. Of connections that have not
-  shown it, there are 32 at most: the oldest one makes room. `GET /v1/calls` lists the
-  calls with their schemas. A `POST` has a JSON object of arguments, and is answered by
+  shown it, there are 32 at most: the oldest one makes room. `GET /v1/calls` lists the calls with
+  their schemas. A `POST` has a JSON object of arguments; a call ends when its client closes the
+  connection, else it is answered by
   `{{"result": ...}}` (200) or `{{"problem": ...}}`.
 
 ## Problems

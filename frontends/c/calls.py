@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from ...dialects.errors import SourceError
 from ...runtime.jit.external_functions import is_library_function
 from .c_types import INT, FloatType, IntegerType, NumberType
@@ -95,7 +97,7 @@ class Calls:
         return Scalar(self.emitter.operation(f"math.absi {name} : {kind.mlir}", node), kind)
 
     def _inline(self, node: Call) -> Value:
-        """The value of a function that is one expression over its parameters."""
+        """The value of a function that is an expression over its parameters and variables."""
         assert node.inlined is not None
         values: list[tuple[Symbol, Value]] = []
         for symbol, argument in zip(node.parameters, node.arguments, strict=True):
@@ -106,12 +108,10 @@ class Calls:
                     "write its formula here",
                 )
             values.append((symbol, self.expressions.converted(argument, symbol.type)))
-        for each in walk(node.inlined):
-            if (
-                isinstance(each, Name)
-                and each.symbol not in node.parameters
-                and each.symbol.constant is None
-            ):
+        own = {*node.parameters, *(symbol for symbol, _ in node.variables)}
+        read = (node.inlined, *(value for _, value in node.variables))
+        for each in chain.from_iterable(map(walk, read)):
+            if isinstance(each, Name) and each.symbol not in own and each.symbol.constant is None:
                 raise SourceError(
                     f"'{node.function}' uses the variable '{each.symbol.name}'",
                     node.place,
@@ -120,6 +120,9 @@ class Calls:
         outer = dict(self.expressions.names)
         self.expressions.names.update(values)
         try:
+            for symbol, value in node.variables:
+                assert isinstance(symbol.type, IntegerType | FloatType)
+                self.expressions.names[symbol] = self.expressions.converted(value, symbol.type)
             return self.expressions.converted(node.inlined, number_type(node))
         finally:
             self.expressions.names.clear()
@@ -130,6 +133,6 @@ def _unknown(node: Call) -> SourceError:
     return SourceError(
         f"the call of '{node.function}' cannot be analysed",
         node.place,
-        "regions may call functions of math.h, functions that are one 'return', and those declared "
-        "with __attribute__((const))",
+        "regions may call functions of math.h, functions of declarations and 'return', and those "
+        "declared with __attribute__((const))",
     )

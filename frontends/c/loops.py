@@ -57,10 +57,11 @@ class Loops:
         limits = self._limits(loop.test, symbol, step, lower)
         low = [lower]
         high: list[Index] = []
-        for operator, node in limits:
+        for operator, node, offset in limits:
             bound = self.expressions.index(node, "the bound of a loop")
-            if operator in ("<=", ">="):
-                shifted = bound.plus(Index((Affine(constant=1 if operator == "<=" else -1),)))
+            offset = {"<=": 1, ">=": -1}.get(operator, 0) - offset
+            if offset:
+                shifted = bound.plus(Index((Affine(constant=offset),)))
                 assert shifted is not None
                 bound = shifted
             (high if step > 0 else low).append(bound)
@@ -153,7 +154,9 @@ class Loops:
         """The step, the operator behind the variable, and the bound; raises SourceError."""
         step = self._step(loop.step, symbol)
         node = _bare(loop.test)
-        operator, left, right = self._compared(node, symbol)
+        operator, left, right, offset = self._compared(node, symbol)
+        if offset:
+            raise self._no_test(node, symbol)
         source, target = symbol.type, left.type
         if (
             not isinstance(source, IntegerType)
@@ -225,27 +228,50 @@ class Loops:
             )
         return sign * int(found.value)
 
-    def _compared(self, node: Expression, symbol: Symbol) -> tuple[str, Expression, Expression]:
-        """A condition as operator, the loop variable, and its bound; raises SourceError."""
+    def _compared(
+        self, node: Expression, symbol: Symbol
+    ) -> tuple[str, Expression, Expression, int]:
+        """A condition as operator, the loop variable, its bound, and what is added to the variable.
+
+        Raises SourceError.
+        """
         if not isinstance(node, Binary) or node.operator not in SWAPPED:
             raise self._no_test(node, symbol)
         operator, left, right = node.operator, node.left, node.right
-        if not _is_name(_unconverted(left), symbol):
+        if not _mentions(left, symbol):
             operator, left, right = SWAPPED[operator], right, left
-        if not _is_name(_unconverted(left), symbol) or _mentions(right, symbol):
+        offset = self._offset(left, symbol)
+        if offset is None or _mentions(right, symbol):
             raise self._no_test(node, symbol)
-        return operator, left, right
+        return operator, left, right, offset
+
+    def _offset(self, node: Expression, symbol: Symbol) -> int | None:
+        """The constant that is added to the variable, as in `i + 1 < n`; None for all else."""
+        node = _widened(node, symbol)
+        if _is_name(node, symbol):
+            return 0
+        if not isinstance(node, Binary) or node.operator not in ("+", "-"):
+            return None
+        left, right = node.left, node.right
+        if node.operator == "+" and not _mentions(left, symbol):
+            left, right = right, left
+        amount = self.expressions.static(_bare(right))
+        if not _is_name(_widened(left, symbol), symbol) or not isinstance(amount, Constant):
+            return None
+        return int(amount.value) if node.operator == "+" else -int(amount.value)
 
     def _limits(
         self, node: Expression, symbol: Symbol, step: int, first: Index
-    ) -> list[tuple[str, Expression]]:
-        """The bounds in the condition, as what is behind `i <`, `i <=`, `i >` or `i >=`."""
+    ) -> list[tuple[str, Expression, int]]:
+        """The bounds in the condition, as what is behind `i + offset <`, `<=`, `>` or `>=`."""
         node = _bare(node)
         if isinstance(node, Binary) and node.operator == "&&":
             left = self._limits(node.left, symbol, step, first)
             return [*left, *self._limits(node.right, symbol, step, first)]
-        operator, left, right = self._compared(node, symbol)
+        operator, left, right, offset = self._compared(node, symbol)
         self._check_conversion(left, symbol, first)
+        if offset and not self._stays(left, operator, first, offset, step):
+            raise self._no_test(node, symbol)
         if operator == "!=":
             self._check_distance(node, right, step, first)
             operator = "<" if step > 0 else ">"
@@ -257,7 +283,25 @@ class Loops:
                 f"compare with {'<' if step > 0 else '>'}",
             )
         self._check_end(node, left, operator, right, step)
-        return [(operator, right)]
+        return [(operator, right, offset)]
+
+    def _stays(self, left: Expression, operator: str, first: Index, offset: int, step: int) -> bool:
+        """Whether the variable and an offset are below or above the bound as integers are.
+
+        Signed sums do not overflow; unsigned ones wrap around where they begin so, or count down.
+        """
+        kind = left.type
+        if operator in ("==", "!=") or not isinstance(kind, IntegerType):
+            return False
+        if kind.signed:
+            return True
+        return (
+            step > 0
+            and offset > 0
+            and all(
+                not each.terms and each.constant + offset <= kind.highest for each in first.parts
+            )
+        )
 
     def _check_conversion(self, left: Expression, symbol: Symbol, first: Index) -> None:
         """Comparisons in another type: it must have all values of the variable."""
@@ -328,8 +372,12 @@ def _bare(node: Expression) -> Expression:
     return node
 
 
-def _unconverted(node: Expression) -> Expression:
+def _widened(node: Expression, symbol: Symbol) -> Expression:
+    """Without conversions, other than those to narrower integers."""
+    width = getattr(symbol.type, "width", 0)
     while isinstance(node, Cast):
+        if isinstance(node.type, IntegerType) and node.type.width < width:
+            break
         node = node.operand
     return node
 

@@ -253,19 +253,54 @@ class ExpressionReader:
         return call
 
     def _inline(self, call: Call, definition: cindex.Cursor) -> None:
-        """Reads a function whose body is `return` and an expression."""
+        """Reads a function of declarations and `return`s, some behind an `if`."""
         children = list(definition.get_children())
         body = children[-1] if children else None
         if body is None or body.kind.name != "COMPOUND_STMT":
             return
         statements = list(body.get_children())
-        if len(statements) != 1 or statements[0].kind.name != "RETURN_STMT":
+        variables: list[cindex.Cursor] = []
+        while statements and statements[0].kind.name == "DECL_STMT":
+            variables += statements.pop(0).get_children()
+        values = [self._value(each) for each in variables]
+        returned = self._returned(statements, call.place)
+        if returned is None or None in values:
             return
-        returned = list(statements[0].get_children())
-        if len(returned) == 1:
-            parameters = (each for each in children if each.kind.name == "PARM_DECL")
-            call.parameters = tuple(self.symbol(each) for each in parameters)
-            call.inlined = self.read(returned[0])
+        parameters = (each for each in children if each.kind.name == "PARM_DECL")
+        call.parameters = tuple(self.symbol(each) for each in parameters)
+        call.variables = tuple(
+            (self.symbol(each), value)
+            for each, value in zip(variables, values, strict=True)
+            if value is not None
+        )
+        call.inlined = returned
+
+    def _value(self, cursor: cindex.Cursor) -> Expression | None:
+        """What a variable begins with; None for one that is no number of its own."""
+        if cursor.kind.name != "VAR_DECL" or cursor.storage_class.name in ("STATIC", "EXTERN"):
+            return None
+        if not isinstance(read_type(cursor.type), IntegerType | FloatType):
+            return None
+        inner = [each for each in cursor.get_children() if each.kind.is_expression()]
+        return self.read(inner[-1]) if inner and not is_volatile(cursor.type) else None
+
+    def _returned(self, statements: list[cindex.Cursor], place: Location) -> Expression | None:
+        """What statements return: with `if`, a choice; None for other statements."""
+        if not statements:
+            return None
+        first, rest = statements[0], statements[1:]
+        inner = list(first.get_children())
+        if first.kind.name == "RETURN_STMT" and len(inner) == 1:
+            return self.read(inner[0])
+        if first.kind.name == "COMPOUND_STMT":
+            return self._returned([*inner, *rest], place)
+        if first.kind.name != "IF_STMT" or len(inner) not in (2, 3):
+            return None
+        one = self._returned([inner[1]], place)
+        other = self._returned([*inner[2:], *rest], place)
+        if one is None or other is None:
+            return None
+        return Conditional(place, one.type, self.read(inner[0]), one, other)
 
 
 def _has_own_memory(member: cindex.Cursor) -> bool:

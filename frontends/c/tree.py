@@ -110,12 +110,14 @@ class Conditional(Typed):
 class Call(Typed):
     """A call; `inlined` is what a function returns that is one expression, over `parameters`.
 
+    The expression also uses local `variables`, which have values over those before them.
     `is_pure` says that it is declared with `__attribute__((const))`.
     """
 
     function: str
     arguments: tuple[Expression, ...]
     parameters: tuple[Symbol, ...] = ()
+    variables: tuple[tuple[Symbol, Expression], ...] = ()
     inlined: Expression | None = None
     is_pure: bool = False
 

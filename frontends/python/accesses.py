@@ -76,7 +76,7 @@ class Accesses:
     def indexed(self, view: View, node: ast.Subscript) -> View:
         """A view behind subscripts; raises SourceError."""
         written = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        new = sum(_is_new_axis(each) for each in written)
+        new = sum(map(self._is_new_axis, written))
         gaps = [each for each in written if isinstance(each, ast.Constant) and each.value is ...]
         given = len(written) - new - len(gaps)
         if given > view.rank or len(gaps) > 1:
@@ -88,7 +88,7 @@ class Accesses:
         items: list[Affine | Range | None] = []
         axis = 0
         for each in written:
-            if _is_new_axis(each):
+            if self._is_new_axis(each):
                 items.append(None)
                 continue
             extent = view.extents[axis]
@@ -98,6 +98,11 @@ class Accesses:
             else:
                 items.append(self._subscript(each, extent))
         return view.indexed(items)
+
+    def _is_new_axis(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Constant):
+            return node.value is None
+        return self.expressions.captured.resolve(node) is None  # np.newaxis
 
     def _subscript(self, node: ast.expr, extent: Affine) -> Affine:
         if self.expressions.shape(node):
@@ -181,7 +186,3 @@ class Accesses:
         if position.terms or not -len(extents) <= position.constant < len(extents):
             raise self.source.error(node, f"the array has {len(extents)} dimensions")
         return Index((extents[position.constant],))
-
-
-def _is_new_axis(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None

@@ -10,6 +10,7 @@ import ast
 
 from ...dialects.errors import SourceError
 from .affine_sets import overwrites
+from .element_types import ElementType
 from .functions import PARTS
 from .reductions import Reductions
 from .values import Value
@@ -83,13 +84,57 @@ class ArrayStatements:
         """An assignment to a name: a view, or an array of its own."""
         variable = self.expressions.variables.get(target)
         if self.arrays.function(node.value) is None:
-            self.reductions.compute(node.value, target.id)
+            name = target.id if variable is None else _array_name(variable)
+            self.reductions.compute(node.value, name)
             if not self.expressions.shape(node.value):
                 return False
-        if variable is None or not variable.may_be_array:
+        else:
+            self.reductions.compute_arguments(node.value)
+        if variable is not None and variable in self.expressions.values:
+            return self._again(variable, target, node)
+        if variable is None or not variable.begins_in_own_block or variable.kind is not None:
             raise self._refusal(target)
         self.expressions.values[variable] = self._array(variable, node.value)
         return True
+
+    def _again(
+        self, variable: Variable, target: ast.Name, node: ast.Assign | ast.AugAssign
+    ) -> bool:
+        """A new array for a name that has one: stored into that, where nobody else has it."""
+        view, values = self.expressions.values[variable], self.expressions.values
+        others = [each for other, each in values.items() if other is not variable]
+        others += self.expressions.names.values()
+        if (
+            not isinstance(view, View)
+            or view.array.sizes is None
+            or not view.is_whole
+            or any(isinstance(each, View) and each.array == view.array for each in others)
+        ):
+            raise self.source.error(
+                target,
+                f"'{target.id}' gets a new array, while its first one has another name as well",
+                f"begin with a copy, such as {target.id} = A.copy()",
+            )
+        new = self.expressions.shape(node.value)
+        if (
+            self.arrays.function(node.value) is not None
+            or len(new) != view.rank
+            or not all(map(same, new, view.extents))
+            or self._element(node.value) != view.array.type.element
+        ):
+            raise self.source.error(
+                target,
+                f"'{target.id}' gets an array of another shape or type, or an empty one",
+                f"write {target.id}[...] = ... to store into it, or use a name of its own",
+            )
+        self._store(view, target, node, None)
+        return True
+
+    def _element(self, node: ast.expr) -> ElementType:
+        """The type of the elements of an expression."""
+        point, _ = self.nests.variables(self.expressions.shape(node))
+        with self.emitter.block(), self.expressions.at(point):
+            return self.expressions.arithmetic.scalar(self.expressions.value(node), node).element
 
     def name(self, target: ast.expr, view: View) -> None:
         """Gives a view a name; raises SourceError."""
@@ -114,11 +159,11 @@ class ArrayStatements:
 
     def _array(self, variable: Variable, node: ast.expr) -> View:
         if self.arrays.function(node) is not None:
-            return self.arrays.create(variable.name, node)
+            return self.arrays.create(_array_name(variable), node)
         view = None if self.expressions.copied(node) else self.expressions.view(node)
         if view is not None:
             return view
-        return self.arrays.holding(variable.name, node)
+        return self.arrays.holding(_array_name(variable), node)
 
     def _store(
         self,
@@ -157,7 +202,7 @@ class ArrayStatements:
         node: ast.Assign | ast.AugAssign,
         operator: type[ast.operator] | None,
     ) -> Value:
-        value = self.expressions.value(node.value)
+        value = self.expressions.number(node.value)
         if operator is None:
             return value
         before = self.expressions.value(target)
@@ -181,3 +226,8 @@ class ArrayStatements:
         smaller = len(arrays) == 1 and early[0][1].rank < view.rank
         old = arrays[0] if smaller else node.value
         computed[old] = self.arrays.holding(view.array.name + "_old", old)
+
+
+def _array_name(variable: Variable) -> str:
+    """The name of a variable's array: one that is not its last is not returned."""
+    return variable.name if variable.is_last else f"{variable.name}$old"

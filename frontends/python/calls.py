@@ -49,6 +49,9 @@ class Calls:
                 "write its formula; docs/guide/python-functions.md lists what may be called",
             )
         if found is MISSING:
+            owner = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+            if not isinstance(owner, ast.Name):
+                expressions.value(owner)  # what is not supported there is said first
             raise source.error(node.func, f"'{spelled}' is not defined")
         if is_registered(found):
             return call_external(expressions, found, node)
@@ -93,7 +96,7 @@ class Calls:
             )
         if function.kind == "outer":
             return expressions.outer(node)
-        if function.kind == "class":
+        if function.kind in ("class", "logical"):
             raise source.error(node, "a truth value is not a number", "write `1 if ... else 0`")
         return self._apply(function, spelled, node)
 

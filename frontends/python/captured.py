@@ -21,7 +21,7 @@ class Captured:
     """The names of the enclosing scopes, as they are at decoration.
 
     `numbers` has the constants that the kernel was made with, `hidden` the names of the function's
-    own arguments and variables.
+    own arguments and variables, `functions` the ones inside of it.
     """
 
     def __init__(self, names: Mapping[str, Any]) -> None:
@@ -29,6 +29,7 @@ class Captured:
         self.numbers: dict[str, object] = {}
         self.used: dict[str, object] = {}
         self.hidden: set[str] = set()
+        self.functions: dict[str, object] = {}
 
     @classmethod
     def of(cls, function: FunctionType) -> Captured:
@@ -59,12 +60,20 @@ class Captured:
         return found
 
     def resolve(self, node: ast.expr) -> object:
-        """What a name, attribute of a module, or element of a sequence means; else MISSING."""
+        """What a name, attribute of a module, or element of a sequence means; else MISSING.
+
+        A piece that a rewriting has made may have its `meaning` itself.
+        """
+        meaning = getattr(node, "meaning", MISSING)
+        if meaning is not MISSING:
+            return meaning
+        if isinstance(node, ast.Name) and node.id in self.functions:
+            return self.functions[node.id]
         if isinstance(node, ast.Name):
             return MISSING if node.id in self.hidden else self.value(node.id)
         if isinstance(node, ast.Attribute):
             owner = self.resolve(node.value)
-            if isinstance(owner, ModuleType):
+            if isinstance(owner, ModuleType | np.ufunc):
                 return getattr(owner, node.attr, MISSING)
         if isinstance(node, ast.Subscript):
             return self._element(self.resolve(node.value), node.slice)

@@ -47,6 +47,10 @@ class Test:
     sides: tuple[ast.expr, ...]
 
 
+_NUMBERS = (ast.Name, ast.Subscript, ast.Attribute, ast.BinOp, ast.UnaryOp, ast.Call, ast.Constant)
+"""Expressions whose truth value is that they are not zero."""
+
+
 class Choices:
     """Evaluates conditions and conditional expressions."""
 
@@ -68,10 +72,10 @@ class Choices:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             self._check_number(node.operand, "'not'", "~")
             return negation(self.condition(node.operand))
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
+        if isinstance(node, ast.BinOp) and self._is_condition(node):
             parts = [self.condition(node.left), self.condition(node.right)]
             return junction(isinstance(node.op, ast.BitAnd), parts)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
+        if isinstance(node, ast.UnaryOp) and self._is_condition(node):
             return negation(self.condition(node.operand))
         if isinstance(node, ast.Compare):
             if len(node.ops) > 1:
@@ -85,6 +89,11 @@ class Choices:
             function = known(self.expressions.captured.resolve(node.func))
             if function is not None and function.kind == "class" and len(node.args) == 1:
                 return DataTest(Test(node, None, tuple(node.args)))
+            if function is not None and function.kind == "logical":
+                parts = [self.condition(each) for each in node.args]
+                if function.operation == "not":
+                    return negation(parts[0])
+                return junction(function.operation == "and", parts)
         if isinstance(node, ast.Name | ast.Attribute):
             found = (
                 MISSING
@@ -94,11 +103,26 @@ class Choices:
             if isinstance(found, bool):
                 self.expressions.captured.numbers[ast.unparse(node)] = found
                 return Fixed(found)
-        raise self.source.error(
-            node,
-            "this is not a condition",
-            f"write `{ast.unparse(node)} != 0`" if _is_number(node) else None,
-        )
+        if isinstance(node, _NUMBERS):
+            zero_node = ast.copy_location(ast.Constant(0), node)
+            compared = ast.copy_location(ast.Compare(node, [ast.NotEq()], [zero_node]), node)
+            return self._comparison(compared, node, ast.NotEq(), zero_node)
+        raise self.source.error(node, "this is not a condition")
+
+    def _is_condition(self, node: ast.expr) -> bool:
+        """Whether an expression is a truth value by its form, which `&`, `|`, `~` combine."""
+        if isinstance(node, ast.BinOp):
+            combines = isinstance(node.op, ast.BitAnd | ast.BitOr)
+            return combines and self._is_condition(node.left) and self._is_condition(node.right)
+        if isinstance(node, ast.UnaryOp):
+            inverts = isinstance(node.op, ast.Invert) and self._is_condition(node.operand)
+            return inverts or isinstance(node.op, ast.Not)
+        if isinstance(node, ast.Call):
+            function = known(self.expressions.captured.resolve(node.func))
+            return function is not None and function.kind in ("class", "logical")
+        if isinstance(node, ast.Constant):
+            return isinstance(node.value, bool)
+        return isinstance(node, ast.Compare | ast.BoolOp)
 
     def _check_number(self, node: ast.expr, what: str, instead: str) -> None:
         """Raises SourceError for an array, whose truth value Python does not know."""
@@ -228,7 +252,3 @@ class Choices:
             f"affine.if {constraints} -> {kind.element.mlir}", first_block, second_block, node
         )
         return Scalar(result, kind.element, kind.weak)
-
-
-def _is_number(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name | ast.Subscript | ast.BinOp)

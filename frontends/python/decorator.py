@@ -9,6 +9,7 @@ from typing import Any, overload
 
 from ...dialects.errors import SourceError
 from .captured import Captured
+from .parameters import is_open
 from .python_kernel import PythonKernel
 from .source import PythonSource
 from .untyped_kernel import UntypedKernel
@@ -30,10 +31,10 @@ def kernel(
     Each argument is annotated: `int` (a size), `float`, `f64` or another element type, or an array
     such as `f64["N", "N"]`. The function is translated now, with the numbers that names of the
     enclosing scope have now; it is compiled when it is called first with arguments of some shapes.
-    Where an argument has no annotation, the types are those of the arguments of each call, and it
-    is translated then. Arrays may lie in memory with their dimensions in any order, and with gaps;
-    with `copy`, calls copy those that code cannot be made for, and copy results back. Raises
-    SourceError, which points at the Python source.
+    Where an argument has no annotation, or `np.ndarray`, the types are those of the arguments of
+    each call, and it is translated then. Arrays may lie in memory with their dimensions in any
+    order, and with gaps; with `copy`, calls copy those that code cannot be made for, and copy
+    results back. Raises SourceError, which points at the Python source.
     """
     if function is None:
         return partial(kernel, copy=copy)
@@ -52,4 +53,4 @@ def kernel(
 def is_annotated(function: Callable[..., Any]) -> bool:
     """Whether all arguments of a function have annotations."""
     annotations = getattr(function, "__annotations__", {})
-    return all(name in annotations for name in inspect.signature(function).parameters)
+    return not any(is_open(annotations.get(n)) for n in inspect.signature(function).parameters)

@@ -121,7 +121,9 @@ class Expressions:
         if isinstance(node, ast.Subscript):
             return self._subscript(node)
         if isinstance(node, ast.BinOp):
-            left, right = self.value(node.left), self.value(node.right)
+            # Two truth values would stay one in NumPy: True + True is True.
+            operand = self.value if is_truth(node.left) and is_truth(node.right) else self.number
+            left, right = operand(node.left), operand(node.right)
             result = self.arithmetic.binary(type(node.op), left, right, node)
             if isinstance(result, Index):
                 self.accesses.require_fitting(result, node)
@@ -148,6 +150,13 @@ class Expressions:
         raise self.source.error(
             node, f"this expression ({type(node).__name__.lower()}) is not supported"
         )
+
+    def number(self, node: ast.expr) -> Value:
+        """The value of an expression, 1 or 0 for a truth value."""
+        if node in self.computed or not is_truth(node):
+            return self.value(node)
+        one, other = Constant(1), Constant(0)
+        return self.choose(self.condition(node), lambda: one, lambda: other, node)
 
     def _operation_result(self, value: Value, node: ast.expr) -> Value:
         if isinstance(value, Scalar):
@@ -235,6 +244,9 @@ class Expressions:
     def length(self, node: ast.Call) -> Value:
         """The first extent of the array argument of a call."""
         extents = self.shape(node.args[0])
+        found = self.captured.resolve(node.args[0])
+        if not extents and isinstance(found, SEQUENCES):
+            return Constant(len(cast("list[object]", found)))
         if not extents:
             raise self.source.error(node, "'len' takes an array here")
         return Index(extents[:1])
@@ -331,7 +343,15 @@ class Expressions:
                 return self.arithmetic.fold(attrgetter(node.attr), (value,), node)
             self.emitter.require_operations(node, f"'{ast.unparse(node)}' is not")
             return self.calls.part(PARTS[node.attr], value, node)
-        if self.view(node.value) is not None:
+        view = self.view(node.value)
+        if view is not None and node.attr == "ndim":
+            return Constant(view.rank)
+        if view is not None and node.attr == "size":
+            size: Value = Constant(1)
+            for extent in view.extents:
+                size = self.arithmetic.binary(ast.Mult, size, Index((extent,)), node)
+            return size
+        if view is not None:
             hint = f"write {ast.unparse(node)}[0]" if node.attr == "shape" else None
             raise self.source.error(node, f"'{ast.unparse(node)}' is not a number", hint)
         return self._captured(node, self.captured.resolve(node))
@@ -391,3 +411,10 @@ def _article(found: object) -> str:
     if isinstance(found, ModuleType):
         return "a module"
     return f"an object of type {type(found).__name__}"
+
+
+def is_truth(node: ast.expr) -> bool:
+    """Whether an expression is a truth value by its form."""
+    return isinstance(node, ast.Compare | ast.BoolOp) or (
+        isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+    )

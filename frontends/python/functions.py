@@ -128,6 +128,8 @@ def _table() -> dict[Callable[..., Any], Known]:
     add(np, "outer", "outer", "", 2)
     add(np, "clip", "clip", "", 3)
     add(np, "negative", "negative", "", 1)
+    for operation, count in (("and", 2), ("or", 2), ("not", 1)):
+        add(np, f"logical_{operation}", "logical", operation, count)
     for name, operator in _OPERATORS.items():
         add(np, name, "operator", operator, 2)
     return table

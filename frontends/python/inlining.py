@@ -12,6 +12,8 @@ from ..text.affine import Affine
 from .captured import Captured
 from .element_types import ArrayType, ElementType, f64
 from .expressions import Expressions, Meaning
+from .idioms import local_names, rewrite
+from .local_functions import PlainFunction
 from .results import name_results
 from .source import PythonSource
 from .values import Constant, Scalar
@@ -23,7 +25,8 @@ from .views import View, same, spelled
 class CallableKernel(Protocol):
     """A kernel that can be called by others."""
 
-    python: Any
+    @property
+    def python(self) -> Any: ...
 
     @property
     def source(self) -> PythonSource: ...
@@ -53,33 +56,38 @@ class Callees:
         self.taken = taken
         self.known: dict[ast.Call, Callee] = {}
 
-    def callee(self, kernel: CallableKernel, node: ast.Call) -> Callee:
-        """What a call runs."""
+    def callee(self, kernel: CallableKernel, node: ast.Call, around: Captured) -> Callee:
+        """What a call runs; `around` has the names of the function that calls."""
         if node not in self.known:
-            self.known[node] = self._prepare(kernel)
+            self.known[node] = self._prepare(kernel, node, around)
         return self.known[node]
 
     def variables(self) -> list[Variable]:
         """The variables of all functions that are called."""
         return [each for callee in self.known.values() for each in callee.variables.values()]
 
-    def _prepare(self, kernel: CallableKernel) -> Callee:
+    def _prepare(self, kernel: CallableKernel, node: ast.Call, around: Captured) -> Callee:
         definition = kernel.source.parse()
-        local = {
-            each.arg if isinstance(each, ast.arg) else each.id
-            for each in ast.walk(definition)
-            if isinstance(each, ast.arg)
-            or (isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
-        }
+        captured = Captured(kernel.names)
+        if isinstance(kernel, PlainFunction):
+            captured.functions = dict(kernel.functions)
+            if kernel.is_nested:
+                captured.numbers, captured.used = around.numbers, around.used
+        rewrite(definition, kernel.source, captured)
+        local = local_names(definition)
+        of_language = isinstance(kernel, PlainFunction) and kernel.of_language
+        origin = getattr(node, "origin", None) if of_language else kernel.source
         names = {name: self._unused(name) for name in sorted(local)}
         for each in ast.walk(definition):
-            each.origin = kernel.source  # pyright: ignore[reportAttributeAccessIssue]
+            if of_language:
+                ast.copy_location(each, node)
+            if origin is not None:
+                each.origin = origin  # pyright: ignore[reportAttributeAccessIssue]
             if isinstance(each, ast.Name):
                 each.id = names.get(each.id, each.id)
             elif isinstance(each, ast.arg):
                 each.arg = names[each.arg]
         name_results(definition, self.taken)
-        captured = Captured(kernel.names)
         captured.hidden = set(names.values()) | self.taken
         variables = find_variables(definition, kernel.source)
         return Callee(kernel, definition, names, captured, variables)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..text.affine import Affine
 from ..text.emitter import Emitter
-from .element_types import ArrayType, ElementType, dtype, f64
+from .element_types import ArrayType, ElementType, dtype, f64, promoted
 from .expressions import Expressions
 from .functions import ALLOCATING, LIKE
 from .nests import Nests
@@ -137,7 +137,16 @@ class LocalArrays:
         return None if "value" in arguments else f64
 
     def _of_array(self, node: ast.expr) -> ElementType | None:
-        """The type in `A.dtype`."""
+        """The type in `A.dtype`, or of `np.result_type(A, B)`."""
+        if isinstance(node, ast.Call):
+            views = [self.expressions.view(each) for each in node.args]
+            found = [each.array.type.element for each in views if each is not None]
+            if self.expressions.captured.resolve(node.func) is not np.result_type or not found:
+                return None
+            joined: ElementType | None = found[0]
+            for each in found[1:]:
+                joined = None if joined is None else promoted(joined, each)
+            return joined if len(found) == len(views) else None
         if isinstance(node, ast.Attribute) and node.attr == "dtype":
             view = self.expressions.view(node.value)
             return None if view is None else view.array.type.element

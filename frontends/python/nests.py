@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..text.affine import Affine, Index, Name, Quotient, bound_text
+from ..text.affine import Affine, Index, Name, Quotient, Term, bound_text
 from ..text.emitter import Block, Emitter
 from .views import ONE, ZERO, ArrayValue, View
 
@@ -86,7 +86,8 @@ class Nests:
                 break
             innermost = max(inner, key=list(self.ranges).index)
             result = self._largest(result, innermost)
-        positive = tuple((term, factor) for term, factor in result.terms if factor > 0)
+        terms = (_upwards(term, factor) for term, factor in result.terms)
+        positive = tuple((term, factor) for term, factor in terms if factor > 0)
         return Affine(positive, max(result.constant, 0))
 
     def _largest(self, value: Affine, name: Name) -> Affine:
@@ -113,3 +114,11 @@ class Nests:
             else self._largest(dividend.times(-1), name).times(-1)
         )
         return Affine.of(Quotient(term.operator, bound, term.divisor))
+
+
+def _upwards(term: Term, factor: int) -> tuple[Term, int]:
+    """A quotient that is subtracted as one that is added: -(-n // 2) is n / 2 rounded up."""
+    if factor > 0 or not isinstance(term, Quotient) or term.operator == "mod":
+        return term, factor
+    operator = "ceildiv" if term.operator == "floordiv" else "floordiv"
+    return Quotient(operator, term.dividend.times(-1), term.divisor), -factor

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_origin
+
+import numpy as np
 
 from ...dialects.supported_types import UNSIGNED
 from .element_types import ArrayType, ElementType
@@ -39,6 +41,17 @@ class Parameter:
         if isinstance(self.type, ArrayType | ElementType):
             return with_sign(self.type.mlir, self.type)
         return _NUMBERS.get(self.type, "index")
+
+
+_ANY_ARRAY = ("np.ndarray", "numpy.ndarray", "NDArray", "npt.NDArray", "ndarray", "Any")
+"""Annotations, as texts, that say no more than that there is an argument."""
+
+
+def is_open(annotation: object) -> bool:
+    """Whether an annotation leaves the type to each call: `np.ndarray`, or none."""
+    if isinstance(annotation, str):
+        return annotation.partition("[")[0].strip() in _ANY_ARRAY
+    return annotation in (None, Any, np.ndarray) or get_origin(annotation) is np.ndarray
 
 
 def fixed_types(parameters: Sequence[Parameter], args: Sequence[Any]) -> dict[str, ParameterType]:

@@ -46,6 +46,7 @@ from .layouts import (
     permuted,
     row_major,
 )
+from .local_functions import PlainFunction
 from .parameters import ParameterType, fixed_types
 from .pickling import named_kernel, pickled_again
 from .promises import check_promises
@@ -377,6 +378,8 @@ class PythonKernel(Immutable):
         name = self.python.__name__
         _check_same(self.python, self.translation.numbers, name)
         for each in self.translation.called:
+            if isinstance(each.kernel, PlainFunction) and each.kernel.is_nested:
+                continue  # its numbers are among those of the function around
             _check_same(each.kernel.python, each.captured.numbers, name)
 
     def forget_lock(self) -> None:

@@ -18,6 +18,7 @@ from .expressions import Expressions
 from .functions import PARTS
 from .inlining import CallableKernel
 from .local_arrays import LocalArrays
+from .local_functions import plain_function
 from .nests import Nest, Nests
 from .source import PythonSource
 from .values import Constant, Scalar, Value, is_float
@@ -90,6 +91,11 @@ class Reductions:
             ):
                 self._hold(node.value)
 
+    def compute_arguments(self, node: ast.expr) -> None:
+        """Emits all contractions inside of the arguments of a call."""
+        for child in _operands(node):
+            self.compute(child, whole=False)
+
     def _hold(self, node: ast.expr) -> None:
         """Gives an expression memory where a piece of it is taken: `(A + B)[1:]`."""
         expressions = self.expressions
@@ -108,7 +114,7 @@ class Reductions:
         if not isinstance(node, ast.Call):
             return None
         found = self.expressions.captured.resolve(node.func)
-        return found if isinstance(found, CallableKernel) else None
+        return found if isinstance(found, CallableKernel) else plain_function(found)
 
     def _compute(self, node: ast.expr, name: str) -> None:
         form = self.forms.read(node)
@@ -188,7 +194,9 @@ class Reductions:
             values: list[Value] = []
             for operand, labels in zip(form.operands, form.labels, strict=True):
                 with self.expressions.at(tuple(position[label] for label in labels)):
-                    values.append(self.expressions.value(operand))
+                    is_sum = form.kind in ("sum", "mean") and len(form.operands) == 1
+                    value = self.expressions.number if is_sum else self.expressions.value
+                    values.append(value(operand))
             if isinstance(node, ast.Call) and resolve(node.func) is np.vdot:
                 values[0] = self.expressions.calls.conjugate(values[0], node)
             term = values[0]

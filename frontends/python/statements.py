@@ -27,6 +27,9 @@ from .values import Kind, Scalar, Value
 from .variables import Variable
 from .views import ONE, View
 
+_DEEPEST = 20
+"""Calls inside of calls."""
+
 
 class KindChanged(Exception):
     """A later assignment has given a variable another type: the function is printed again."""
@@ -60,6 +63,7 @@ class Statements:
         self._cells: dict[Variable, str] = {}
         self.results: tuple[Result, ...] = ()
         self.several: dict[ast.expr, list[Meaning]] = {}
+        self._calls: list[ast.Call] = []
 
     def function(self, definition: ast.FunctionDef) -> None:
         """Emits the body of a function; raises SourceError, KindChanged."""
@@ -120,17 +124,24 @@ class Statements:
         expressions = self.expressions
         kernel = self.reductions.kernel(node)
         assert kernel is not None
-        callee = self.callees.callee(kernel, node)
+        if len(self._calls) > _DEEPEST:
+            raise self.source.error(node, f"'{ast.unparse(node.func)}' calls itself")
+        for each in (*node.args, *(keyword.value for keyword in node.keywords)):
+            if expressions.view(each) is None and expressions.shape(each):
+                expressions.computed[each] = self.local_arrays.holding("given", each)
+        callee = self.callees.callee(kernel, node, expressions.captured)
         meanings = bind(callee, node, expressions, self.source)
         before = len(self.emitter.blocks[-1].lines)
         computed = dict(expressions.computed)
         expressions.variables.update(callee.variables)
         expressions.names.update(meanings)
+        self._calls.append(node)
         with expressions.captured.inside(callee.captured):
             results: list[Meaning] = []
             for each in self._body(callee.definition):
                 view = expressions.view(each)
                 results.append(expressions.value(each) if view is None else view)
+        self._calls.pop()
         if not whole:
             self._check_pure(node, list(meanings.values()), before)
         for name in meanings:
@@ -153,8 +164,10 @@ class Statements:
     def _begin(self, statements: list[ast.stmt]) -> None:
         self._blocks[id(statements)] = self.emitter.blocks[-1]
         self._guards[id(statements)] = self.branches.guard
-        for variable in [each for each in self._cells if each.block is statements]:
-            del self._cells[variable]  # a branch that is printed again
+        known = {*self._cells, *self.expressions.values}
+        for variable in [each for each in known if each.block is statements]:
+            self._cells.pop(variable, None)  # a branch that is printed again
+            self.expressions.values.pop(variable, None)
 
     def statement(self, node: ast.stmt) -> None:
         """Emits one statement; raises SourceError."""
@@ -282,6 +295,7 @@ class Statements:
     # Conditions
 
     def _condition(self, node: ast.If) -> None:
+        self.reductions.compute(node.test, whole=False)
         condition = self.expressions.condition(node.test)
         if isinstance(condition, Fixed):
             # Without a block of its own: the statements belong to the block around them.
@@ -298,7 +312,9 @@ class Statements:
             return
         if len(node.targets) == 1 and self._assigns_array(node.targets[0], node):
             return
-        value = self.expressions.value(node.value)
+        stores = all(isinstance(each, ast.Subscript) for each in node.targets)
+        evaluate = self.expressions.number if stores else self.expressions.value
+        value = evaluate(node.value)
         for target in node.targets:
             self._store(target, value, node)
 
@@ -354,7 +370,7 @@ class Statements:
             raise self._refusal(old)
         else:
             before = self.expressions.value(old)
-        value = self.expressions.value(node.value)
+        value = self.expressions.number(node.value)
         neutral = self.branches.neutral(type(node.op), value, node)
         result = self.expressions.arithmetic.binary(type(node.op), before, neutral or value, node)
         if neutral is None:
@@ -387,6 +403,10 @@ class Statements:
             variable = self.expressions.variables.get(target)
             if variable is None or target.id in self.expressions.names:
                 raise self._refusal(target)
+            if isinstance(self.expressions.values.get(variable), View):
+                raise self.source.error(
+                    target, f"'{target.id}' is an array, and gets a number", "use another name"
+                )
             self._set(variable, value, node)
         else:
             raise self.source.error(target, "this cannot be assigned to", "write A[i] or a name")

@@ -12,8 +12,9 @@ from ..text.emitter import Emitter, Line
 from .captured import MISSING, Captured
 from .element_types import ELEMENT_TYPES, ArrayType, ElementType, c128, element_type, f64
 from .expressions import Expressions
+from .idioms import local_names, rewrite
 from .inlining import Callee, Callees
-from .parameters import FixedSize, Parameter, ParameterType, with_sign
+from .parameters import FixedSize, Parameter, ParameterType, is_open, with_sign
 from .promises import Promise
 from .requirements import Requirement
 from .results import Result, name_results
@@ -65,6 +66,7 @@ def translate(
     """
     definition = source.parse()
     captured = Captured(names)
+    rewrite(definition, source, captured)
     parameters = _parameters(
         definition, source, captured, function, types or {}, strided is not None
     )
@@ -76,7 +78,7 @@ def translate(
         for each in parameters
     )
     _check_names(definition, source)
-    taken = captured.hidden = _local_names(definition)
+    taken = captured.hidden = local_names(definition)
     returned = name_results(definition, taken)
     variables = find_variables(definition, source)
     callees = Callees(taken)
@@ -177,7 +179,7 @@ def _parameters(
 
 def _is_open(annotation: object, given: ParameterType) -> bool:
     """Whether the type of an argument is that of its value in a call."""
-    return annotation is None or (annotation in (int, "int") and isinstance(given, FixedSize))
+    return is_open(annotation) or (annotation in (int, "int") and isinstance(given, FixedSize))
 
 
 def _type(
@@ -207,6 +209,8 @@ def _type(
             raise source.error(
                 argument.annotation, f"this annotation fails: {error}", _ANNOTATIONS
             ) from None
+    if annotation is bool:
+        return int
     if any(annotation is each for each in (int, float, complex)):
         return cast(ParameterType, annotation)
     if isinstance(annotation, ArrayType):
@@ -219,16 +223,6 @@ def _type(
         f"'{ast.unparse(argument.annotation)}' is no type of an argument",
         _ANNOTATIONS,
     )
-
-
-def _local_names(definition: ast.FunctionDef) -> set[str]:
-    """The names that mean something inside of the function alone."""
-    return {
-        node.arg if isinstance(node, ast.arg) else node.id
-        for node in ast.walk(definition)
-        if isinstance(node, ast.arg)
-        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    }
 
 
 def _check_names(definition: ast.FunctionDef, source: PythonSource) -> None:

@@ -179,8 +179,8 @@ def _types(
         kind = _kind(value)
         if kind is None:
             raise ArgumentTypeError(
-                f"{kernel}: the argument '{name}' is {type(value).__name__}; a kernel takes "
-                "integers, numbers, NumPy arrays and tensors"
+                f"{kernel}: the argument '{name}' is {_spelled(value)}; a kernel takes "
+                "integers, numbers, and NumPy arrays and tensors of numbers"
             )
         if isinstance(kind, _Array):
             spelled = tuple(
@@ -190,14 +190,19 @@ def _types(
                 for dimension, extent in enumerate(kind.shape)
             )
             kind = ArrayType(kind.element, spelled)
-        elif sizes and type(value) is int:
-            kind = FixedSize(value)
+        elif sizes and isinstance(value, int):
+            kind = FixedSize(int(value))
         found[name] = kind
     return found
 
 
+def _spelled(value: object) -> str:
+    kind = getattr(value, "dtype", None)
+    return type(value).__name__ if kind is None else f"{type(value).__name__} of {kind}"
+
+
 def _kind(value: object) -> type[int] | type[float] | type[complex] | ElementType | _Array | None:
-    if type(value) is int:
+    if type(value) in (int, bool):
         return int
     if type(value) is float:
         return float

@@ -18,7 +18,9 @@ class Variable:
 
     It lives in one block of statements; what another block does with the name is another variable.
     One that is assigned once, in its own block, is an SSA value; others are a memory cell. `kind`
-    is that of the values so far, `settled` the one to begin with when all is printed again.
+    is that of the values so far, `settled` the one to begin with when all is printed again. A
+    statement of its block that gives it a new value begins another variable: the `is_last` of them
+    is what the function returns.
     """
 
     name: str
@@ -26,6 +28,8 @@ class Variable:
     assignments: int = 0
     updates: int = 0
     in_own_block: bool = True
+    begins_in_own_block: bool = True
+    is_last: bool = True
     kind: Kind | None = None
     settled: Kind | None = None
     cell: str = ""
@@ -121,14 +125,37 @@ def _place(name: str, block: Statements, updated: set[ast.expr]) -> Iterator[Var
     elif using:
         variable = Variable(name, block)
         for statement in using:
-            for use in _uses(name, statement):
-                variable.uses.append(use)
-                if use in updated:
-                    variable.updates += 1
-                elif isinstance(use.ctx, ast.Store):
-                    variable.assignments += 1
-                    variable.in_own_block &= isinstance(statement, ast.Assign)
+            target = _new_value(name, statement)
+            read = list(_uses(name, statement))
+            if target is not None and variable.uses:
+                _use(variable, [use for use in read if use is not target], statement, updated)
+                variable.is_last = False
+                yield variable
+                variable, read = Variable(name, block), [target]
+            _use(variable, read, statement, updated)
         yield variable
+
+
+def _new_value(name: str, statement: ast.stmt) -> ast.Name | None:
+    """The target of a statement that gives the variable a new value, whatever it was."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target = statement.targets[0]
+    return target if isinstance(target, ast.Name) and target.id == name else None
+
+
+def _use(
+    variable: Variable, uses: list[ast.Name], statement: ast.stmt, updated: set[ast.expr]
+) -> None:
+    for use in uses:
+        variable.uses.append(use)
+        if use in updated:
+            variable.updates += 1
+        elif isinstance(use.ctx, ast.Store):
+            if not variable.assignments:
+                variable.begins_in_own_block = isinstance(statement, ast.Assign)
+            variable.assignments += 1
+            variable.in_own_block &= isinstance(statement, ast.Assign)
 
 
 class _Assigned:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -120,3 +123,46 @@ def test_empty_arrays() -> None:
 
     for n in range(4):
         smooth.check(n, np.ones(n), np.ones(n))
+
+
+@loopwright.kernel
+def renewed(u: Any, steps: int):
+    u = u * 1.0
+    spread = np.zeros_like(u)
+    spread = spread + u - np.mean(u)
+    total = 0.0
+    for t in range(steps):
+        change = np.zeros_like(u)
+        change[1:-1] = u[2:] + u[:-2] - 2.0 * u[1:-1]
+        u = u + 0.1 * change[::-1]
+        seen = u
+        total += np.sum(seen)
+    if steps > 2:
+        spread = spread * 2.0
+    total = total + 1.0
+    return u, spread, total
+
+
+@pytest.mark.parametrize("steps", [0, 1, 4])
+def test_names_get_new_arrays(steps: int) -> None:
+    renewed.check(np.random.default_rng(steps).random(9), steps)
+
+
+@pytest.mark.parametrize("first", ["u", "u[1:]", "u * 1.0; other = v"])
+def test_new_arrays_of_names_that_share_memory_are_refused(first: str, tmp_path: Path) -> None:
+    source = f"""
+import loopwright
+
+@loopwright.kernel
+def shared(u, n: int):
+    v = {first}
+    for t in range(n):
+        v = v + 1.0
+    return v * 1.0
+"""
+    path = tmp_path / "shared.py"
+    path.write_text(source)
+    names: dict[str, Any] = {}
+    exec(compile(source, str(path), "exec"), names)
+    with pytest.raises(loopwright.errors.SourceError, match="another name as well"):
+        names["shared"](np.ones(5), 2)

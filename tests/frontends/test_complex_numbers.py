@@ -112,3 +112,16 @@ def tripled(z: c128):
 def test_integers_that_no_float_holds_are_refused() -> None:
     with pytest.raises(loopwright.errors.ArgumentValueError, match="the integer does not fit"):
         tripled(10**400)
+
+
+@loopwright.kernel
+def overflowing(n: int, X: c128["n"], Y: c128["n"]):
+    for i in range(n):
+        X[i] = X[i] * Y[i]
+
+
+def test_products_beyond_the_range_of_numbers() -> None:
+    # Fused, the imaginary part is finite or infinite, where the products alone give NaN.
+    big = np.array([1e308 - 3e308j, 8e307 + 1e308j, 2.0 + 1.0j])
+    with np.errstate(all="ignore"):
+        overflowing.check(3, big, np.array([2e308 + 1e308j, 1e300 - 1e300j, 3.0 - 1.0j]))

@@ -7,6 +7,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import ExitStack
 from typing import Any, cast
 
@@ -27,8 +28,26 @@ class Here:
     def __init__(self) -> None:
         self.session = Session()
 
-    def ask(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return answer(self.session, Request(name, arguments))
+    def begin(self, name: str, arguments: Mapping[str, Any]) -> Future[dict[str, Any]]:
+        future: Future[dict[str, Any]] = Future()
+        future.set_result(answer(self.session, Request(name, arguments)))
+        return future
+
+
+class Endless:
+    """Never answers; `cancelled` once nobody waits any more."""
+
+    def __init__(self) -> None:
+        self.begun, self.cancelled = threading.Event(), threading.Event()
+
+    def begin(self, name: str, arguments: Mapping[str, Any]) -> Future[dict[str, Any]]:
+        del name, arguments
+        self.begun.set()
+        return Future()
+
+    def cancel(self, future: Future[dict[str, Any]]) -> None:
+        assert not future.done()
+        self.cancelled.set()
 
 
 Ask = Callable[..., tuple[int, Any]]
@@ -142,6 +161,28 @@ def test_clients_that_have_gone_are_no_errors(capfd: pytest.CaptureFixture[str])
     assert "KeyError: 'ours'" in shown
     assert "ConnectionResetError" not in shown
     assert "BrokenPipeError" not in shown
+
+
+def test_a_call_ends_with_the_connection_of_its_client(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    dispatcher = Endless()
+    with HttpServer(cast(Dispatcher, dispatcher), 0, TOKEN) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)
+            connection.request(
+                "POST", "/v1/time", b"{}", headers={"Authorization": f"Bearer {TOKEN}"}
+            )
+            assert dispatcher.begun.wait(30)
+            assert not dispatcher.cancelled.wait(0.5)
+            connection.close()
+            assert dispatcher.cancelled.wait(30)
+        finally:
+            server.shutdown()
+            thread.join()
+    assert capfd.readouterr().err == ""
 
 
 def test_connections_without_the_token_make_room_for_others() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import select
 import socket
 import sys
 import threading
@@ -33,6 +34,9 @@ LARGEST_BODY = 1 << 20
 
 PATIENCE = 30.0
 """Seconds for a client to send its request."""
+
+_GLANCE = 0.2
+"""Seconds between two looks whether a client still waits for its answer."""
 
 MOST_STRANGERS = 32
 """Connections that have not shown the token; the oldest one makes room for a new one."""
@@ -147,12 +151,32 @@ class _Handler(BaseHTTPRequestHandler):
         if not isinstance(arguments, dict):
             self._refuse(HTTPStatus.BAD_REQUEST, "type", "the body is no JSON object of arguments")
             return
-        answer = self._server.dispatcher.ask(name, cast("dict[str, Any]", arguments))
+        answer = self._ask(name, cast("dict[str, Any]", arguments))
         problem = answer.get("problem")
         status = HTTPStatus.OK
         if problem is not None:
             status = _STATUS.get(problem["code"], HTTPStatus.BAD_REQUEST)
         self._send(status, answer)
+
+    def _ask(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The answer to a call, which ends with the connection of its client."""
+        dispatcher = self._server.dispatcher
+        future = dispatcher.begin(name, arguments)
+        while True:
+            try:
+                return future.result(_GLANCE)
+            except TimeoutError:
+                if self._has_left():
+                    dispatcher.cancel(future)
+                    raise ConnectionAbortedError("the client has left") from None
+
+    def _has_left(self) -> bool:
+        """Whether the client has closed its connection."""
+        readable, _, _ = select.select([self.connection], [], [], 0)
+        try:
+            return bool(readable) and not self.connection.recv(1, socket.MSG_PEEK)
+        except OSError:
+            return True
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Refuses what is no request that the calls know: other methods, bad syntax."""

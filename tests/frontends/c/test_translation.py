@@ -29,6 +29,15 @@ def region(folder: Path, parameters: str, body: str) -> str:
 LOOPS = {
     "for (int i = 2; i < n; i++)": ("affine.for %i = 2 to %n {", "%A[%i]"),
     "for (int i = 0; i <= n; ++i)": ("to affine_map<()[s0] -> (s0 + 1)>()[%n] {", "%A[%i]"),
+    "for (int i = 0; i + 2 < n; i++)": ("to affine_map<()[s0] -> (s0 - 2)>()[%n] {", "%A[%i]"),
+    "for (int i = 0; m >= 1 + i && i - 3 < n; i++)": (
+        "affine.for %i = 0 to min affine_map<()[s0, s1] -> (s0, s1 + 3)>()[%m, %n] {",
+        "%A[%i]",
+    ),
+    "for (unsigned i = 1; i + 1 < (unsigned)n; i++)": (
+        "affine.for %i = 1 to affine_map<()[s0] -> (s0 - 1)>()[%n] {",
+        "%A[%i]",
+    ),
     "for (int i = 0; n > i; i += 3)": ("affine.for %i = 0 to %n step 3 {", "%A[%i]"),
     "for (int i = 0; i != n; i = 1 + i)": ("affine.for %i = 0 to %n {", "%A[%i]"),
     "for (int i = n - 1; i >= 0; i--)": (

@@ -82,6 +82,8 @@ class _Bufferiser:
             case _ if operation.name.startswith("linalg."):
                 structured(operation, self.buffers)
             case _ if (rewrite := TENSOR_OPERATIONS.get(operation.name)) is not None:
+                for region in operation.regions:  # the elements of what is padded or generated
+                    self._block(region.block)
                 rewrite(operation, self.buffers)
             case _ if operation.name.startswith(("arith.", "math.")):
                 elementwise(operation, self.buffers)

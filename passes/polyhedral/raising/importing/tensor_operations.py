@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, bufferization, memref, tensor
 from xdsl.dialects.builtin import (
@@ -13,12 +13,13 @@ from xdsl.dialects.builtin import (
     MemRefType,
     TensorType,
 )
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.utils.hints import isa
 
 from .....dialects.affine import LoadOp, StoreOp
 from .....dialects.errors import SourceError
+from .....dialects.tensor import GenerateOp
 from ..cells import insert_before
 from .buffers import Buffers, buffer_type, same_part
 from .copies import copy_elements
@@ -266,8 +267,18 @@ def _pad(operation: Operation, buffers: Buffers) -> None:
     if DYNAMIC_INDEX in kind.get_shape():
         raise SourceError.at(operation, "'tensor.pad' to a size that is not known")
     buffer = buffers.allocate(operation, kind, [], operation.result.name_hint)
-    variables, end = loop_nest(operation, kind.get_shape())
-    block = operation.region.block
+    _compute(operation, operation.region.block, kind.get_shape(), buffer)
+    low = iter(operation.low)
+    offsets: list[Size] = [
+        next(low) if each == DYNAMIC_INDEX else each for each in operation.static_low.get_values()
+    ]
+    _copy_to(operation, buffers[operation.source], buffer, offsets)
+    buffers.add(operation.result, buffer, operation.parent)
+
+
+def _compute(operation: Operation, block: Block, sizes: Sequence[Size], buffer: SSAValue) -> None:
+    """Stores what a block yields for each element of a buffer."""
+    variables, end = loop_nest(operation, sizes)
     for argument, variable in zip(block.args, variables, strict=True):
         argument.replace_all_uses_with(variable)
     last = block.last_op
@@ -276,11 +287,17 @@ def _pad(operation: Operation, buffers: Buffers) -> None:
     move_before(end, block, last)
     identity = AffineMapAttr(AffineMap.identity(len(variables)))
     insert_before(end, StoreOp(value, buffer, variables, identity))
-    low = iter(operation.low)
-    offsets: list[Size] = [
-        next(low) if each == DYNAMIC_INDEX else each for each in operation.static_low.get_values()
+
+
+def _generate(operation: Operation, buffers: Buffers) -> None:
+    assert isinstance(operation, GenerateOp)
+    kind, extents = buffer_type(operation.result), list(operation.dynamic_extents)
+    buffer = buffers.allocate(operation, kind, extents, operation.result.name_hint)
+    given = iter(extents)
+    sizes: list[Size] = [
+        next(given) if each == DYNAMIC_INDEX else each for each in kind.get_shape()
     ]
-    _copy_to(operation, buffers[operation.source], buffer, offsets)
+    _compute(operation, operation.body.block, sizes, buffer)
     buffers.add(operation.result, buffer, operation.parent)
 
 
@@ -352,6 +369,7 @@ TENSOR_OPERATIONS: dict[str, Callable[[Operation, Buffers], None]] = {
     "tensor.extract": _extract,
     "tensor.extract_slice": _extract_slice,
     "tensor.from_elements": _from_elements,
+    "tensor.generate": _generate,
     "tensor.insert": _insert,
     "tensor.insert_slice": _insert_slice,
     "tensor.pad": _pad,

@@ -32,7 +32,6 @@ def test_same_as_lowered(name: str, schedule: str | None) -> None:
 
 REFUSED = {
     "tensors:forall": "unknown operation 'tensor.parallel_insert_slice'",
-    "tensors:generate": "unknown operation 'tensor.generate'",
 }
 
 
@@ -105,3 +104,42 @@ def test_tensors_that_change_places(schedule: str | None) -> None:
     kernel(one, other, *results)
     np.testing.assert_array_equal(results[0], other)
     np.testing.assert_array_equal(results[1], one)
+
+
+GENERATED = """
+func.func @generated(%A: tensor<?x7xf32>, %n: index) -> tensor<?x9xf32> {
+  %c2 = arith.constant 2.0 : f32
+  %two = arith.constant 2 : index
+  %0 = tensor.generate %n {
+  ^bb0(%i: index, %j: index):
+    %x = tensor.extract %A[%i, %j] : tensor<?x7xf32>
+    %k = arith.index_cast %j : index to i32
+    %f = arith.sitofp %k : i32 to f32
+    %s = arith.addf %x, %f : f32
+    tensor.yield %s : f32
+  } : tensor<?x7xf32>
+  %1 = tensor.generate %n {
+  ^bb0(%i: index, %j: index):
+    %p = arith.divui %j, %two : index
+    %x = tensor.extract %0[%i, %p] : tensor<?x7xf32>
+    %m = arith.mulf %x, %c2 : f32
+    tensor.yield %m : f32
+  } : tensor<?x9xf32>
+  return %1 : tensor<?x9xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("schedule", [None, "default"])
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_tensors_of_regions(schedule: str | None, n: int) -> None:
+    given = np.random.default_rng(n).random((n, 7), dtype=np.float32)
+    found = np.zeros((n, 9), dtype=np.float32)
+    load(GENERATED)["generated"].compile(schedule)(given, n, found)
+    expected = 2 * (given + np.arange(7, dtype=np.float32))[:, np.arange(9) // 2]
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_generated_tensors_have_their_extents() -> None:
+    with pytest.raises(SourceError, match="1 extents of the result are dynamic, but 0 are given"):
+        load(GENERATED.replace("tensor.generate %n", "tensor.generate"))

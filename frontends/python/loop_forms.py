@@ -1,0 +1,211 @@
+"""Loops of Python over sequences: `enumerate`, `zip`, and the elements of arrays, as ranges."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+from collections.abc import Sequence
+from typing import cast
+
+from .captured import SEQUENCES, Captured
+from .source import PythonSource
+
+_MOST_COPIES = 64
+"""Elements of a sequence of constants that a loop runs over: its body is repeated for each."""
+
+Targets = list[tuple[ast.expr, ast.expr]]
+
+
+class LoopForms(ast.NodeTransformer):
+    """Writes loops over sequences as loops over ranges.
+
+        for k, x in enumerate(A):        ->    for k in range(len(A)):
+            y[k] += x                              x = A[k]
+                                                   y[k] += x
+
+    Loops over constants are their bodies, one for each: `for dy, dx in ((0, 1), (1, 0))`.
+    """
+
+    def __init__(self, captured: Captured, taken: set[str], source: PythonSource) -> None:
+        self.source = source
+        self.captured = captured
+        self.taken = taken
+
+    def visit_For(self, node: ast.For) -> ast.AST | list[ast.stmt]:
+        """A loop, or the statements that it is."""
+        copies = self._copies(node)
+        if copies is not None:
+            visited = [self.visit(each) for each in copies]
+            return [
+                each
+                for part in visited
+                for each in (cast("list[ast.stmt]", part) if isinstance(part, list) else [part])
+            ]
+        self._as_range(node)
+        if not isinstance(node.target, ast.Name) or not isinstance(node.iter, ast.Call):
+            raise self.source.error(
+                node.iter,
+                f"loops run over range(...), arrays with a name, or at most {_MOST_COPIES} "
+                "constants",
+                "write `for i in range(n)`",
+            )
+        return self.generic_visit(node)
+
+    # Constants
+
+    def _copies(self, node: ast.For) -> list[ast.stmt] | None:
+        """The bodies of a loop over constants; None for other loops."""
+        values = self._constants(node.iter)
+        if values is None or node.orelse or not 0 < len(values) <= _MOST_COPIES:
+            return None
+        copies: list[ast.stmt] = []
+        stored = {
+            each.id
+            for statement in node.body
+            for each in ast.walk(statement)
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        }
+        for value in values:
+            meanings: dict[str, ast.expr] = {}
+            if not self._match(node.target, value, meanings) or stored & set(meanings):
+                return None
+            substitution = _Substitution(meanings)
+            copies += [
+                cast(ast.stmt, substitution.visit(copy.deepcopy(each))) for each in node.body
+            ]
+        return copies
+
+    def _constants(self, node: ast.expr) -> list[ast.expr] | None:
+        """The elements of a sequence that is known when the function is translated."""
+        if isinstance(node, ast.Tuple | ast.List):
+            return list(node.elts)
+        found = self.captured.resolve(node)
+        if isinstance(found, SEQUENCES):
+            count = len(cast("list[object]", found))
+            return [_element(node, position) for position in range(min(count, _MOST_COPIES + 1))]
+        if not isinstance(node, ast.Call) or node.keywords:
+            return None
+        inner = [self._constants(each) for each in node.args]
+        known = [each for each in inner if each is not None]
+        called = self.captured.resolve(node.func)
+        if called is builtins.enumerate and len(node.args) == 1 and known:
+            pairs = enumerate(known[0])
+            return [_tuple([ast.Constant(position), each], node) for position, each in pairs]
+        if called is builtins.zip and known and len(known) == len(inner):
+            return [_tuple(list(each), node) for each in zip(*known, strict=False)]
+        return None
+
+    def _match(self, target: ast.expr, value: ast.expr, meanings: dict[str, ast.expr]) -> bool:
+        """Gives the names of a target their values."""
+        if isinstance(target, ast.Name):
+            meanings[target.id] = value
+            return True
+        if not isinstance(target, ast.Tuple | ast.List):
+            return False
+        parts = self._constants(value)
+        return (
+            parts is not None
+            and len(parts) == len(target.elts)
+            and all(
+                self._match(one, other, meanings)
+                for one, other in zip(target.elts, parts, strict=True)
+            )
+        )
+
+    # Arrays
+
+    def _as_range(self, node: ast.For) -> None:
+        """Replaces a loop over the elements of arrays by one over their positions."""
+        arrays, targets, position = [node.iter], [node.target], None
+        call = node.iter
+        called = self.captured.resolve(call.func) if isinstance(call, ast.Call) else None
+        start: ast.expr = ast.Constant(0)
+        if isinstance(call, ast.Call) and called is builtins.enumerate:
+            pair = node.target.elts if isinstance(node.target, ast.Tuple) else []
+            if len(pair) != 2 or call.keywords or not 1 <= len(call.args) <= 2:
+                return
+            position, element = pair
+            arrays, targets = [call.args[0]], [element]
+            start = call.args[1] if len(call.args) == 2 else start
+            inner = call.args[0]
+            if isinstance(inner, ast.Call):
+                call, called = inner, self.captured.resolve(inner.func)
+        if isinstance(call, ast.Call) and called is builtins.zip:
+            last = targets[-1]
+            if not isinstance(last, ast.Tuple) or len(last.elts) != len(call.args):
+                return
+            arrays, targets = call.args, last.elts
+        if not all(map(_is_place, arrays)) or not all(isinstance(e, ast.Name) for e in targets):
+            return
+        counter = position if isinstance(position, ast.Name) else None
+        if counter is None:
+            if position is not None:
+                return
+            counter = ast.Name(self._unused(), ast.Store())
+        lengths = [_call("len", [copy.deepcopy(each)]) for each in arrays]
+        count = lengths[0] if len(lengths) == 1 else _call("min", lengths)
+        used: ast.expr = ast.Name(counter.id, ast.Load())
+        bounds = [count]
+        if not isinstance(start, ast.Constant) or start.value != 0:
+            used = ast.BinOp(used, ast.Sub(), copy.deepcopy(start))
+            bounds = [start, ast.BinOp(count, ast.Add(), copy.deepcopy(start))]
+        first: list[ast.stmt] = []
+        for target, array in zip(targets, arrays, strict=True):
+            element = ast.Subscript(array, copy.deepcopy(used), ast.Load())
+            first.append(ast.Assign([target], element))
+        written = node.iter
+        node.target, node.iter = counter, _call("range", bounds)
+        for each in (node.target, node.iter, *first):
+            _place_at(each, written)
+        node.body = [*first, *node.body]
+
+    def _unused(self) -> str:
+        text, number = "position", 0
+        while text in self.taken:
+            number += 1
+            text = f"position_{number}"
+        self.taken.add(text)
+        return text
+
+
+class _Substitution(ast.NodeTransformer):
+    """Replaces names by expressions."""
+
+    def __init__(self, meanings: dict[str, ast.expr]) -> None:
+        self.meanings = meanings
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """What a name stands for."""
+        found = self.meanings.get(node.id)
+        return node if found is None else _place_at(copy.deepcopy(found), node)
+
+
+def _is_place(node: ast.expr) -> bool:
+    """Whether an expression is an array, or a piece of one, by its form."""
+    if isinstance(node, ast.Subscript):
+        return _is_place(node.value)
+    if isinstance(node, ast.Attribute):
+        return node.attr == "T" and _is_place(node.value)
+    return isinstance(node, ast.Name)
+
+
+def _element(node: ast.expr, position: int) -> ast.expr:
+    return _place_at(ast.Subscript(copy.deepcopy(node), ast.Constant(position), ast.Load()), node)
+
+
+def _tuple(parts: Sequence[ast.expr], node: ast.expr) -> ast.expr:
+    return _place_at(ast.Tuple(list(parts), ast.Load()), node)
+
+
+def _call(name: str, arguments: list[ast.expr]) -> ast.expr:
+    called = ast.Name(name, ast.Load())
+    called.meaning = getattr(builtins, name)  # pyright: ignore[reportAttributeAccessIssue]
+    return ast.Call(called, arguments, [])
+
+
+def _place_at(node: ast.expr | ast.stmt, written: ast.expr) -> ast.expr:
+    """Gives an expression the position of what the user has written."""
+    for each in ast.walk(node):
+        ast.copy_location(each, written)
+    return cast(ast.expr, node)
