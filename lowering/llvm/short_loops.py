@@ -107,7 +107,12 @@ def _without_vectors(function: Operation, *, reassociates: bool) -> Iterator[SSA
                     and not (is_serial and (own == 0 or _is_strided(access, index, step)))
                     for own, move, access in zip(inner, steps, begun, strict=True)
                 )
-                if inner.count(1) > steps.count(1) and inner.count(FAR) < jumps:
+                # What stays along the next loop around is gathered once, in front of it.
+                gathers = sum(
+                    own == FAR and (move != 0 or inside is not loop)
+                    for own, move in zip(inner, steps, strict=True)
+                )
+                if inner.count(1) > steps.count(1) and gathers < jumps:
                     yield index
 
 
