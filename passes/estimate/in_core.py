@@ -161,7 +161,7 @@ class InCoreTime:
             self._is_apart(statistics, loops, vector) or self._is_short(statistics, loops, vector)
         ):
             # LLVM leaves scalars, or packs copies of an unrolled loop.
-            chosen += [None, self._vector_loops.packed(loops)]
+            chosen = [None, self._vector_loops.packed(loops), vector]
         if len({*map(id, chosen)}) == 1:
             return self._cycles(statistics, loops, vector, shared, is_scalar=is_scalar)
         # LLVM packs copies where that is faster.
@@ -253,6 +253,7 @@ class InCoreTime:
                 self._latency(statistics, around),
                 self._latency_in_memory(statistics, around),
                 is_late * lanes * program.machine.masked_forwarding,
+                self._latency_in_order(statistics, loops, vector, lanes),
             ),
             program.machine.guard_cycles * guards,
         )
@@ -333,6 +334,19 @@ class InCoreTime:
         length = _chain(statement, loops, trips) * size
         # Short chains that follow each other overlap.
         return waits / max(1.0, chains, self._program.machine.reorder_window / length)
+
+    def _latency_in_order(
+        self,
+        statement: StatementStatistics,
+        loops: tuple[Loop, ...],
+        vector: Loop | None,
+        lanes: float,
+    ) -> float:
+        """Cycles per vector of terms that LLVM adds to a sum one by one."""
+        if vector is None or vector.vector is not None:
+            return 0.0
+        is_ordered = statement.statement.name in self._vector_loops.ordered_sums(vector, loops)
+        return is_ordered * lanes * self._program.machine.latencies["additions"]
 
     def _wait(self, statement: StatementStatistics, loops: tuple[Loop, ...], loop: Loop) -> float:
         """Cycles that an iteration of a loop waits for the one before: of a sum, or of a value."""

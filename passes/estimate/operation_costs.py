@@ -162,6 +162,18 @@ def accumulates_in_lanes(schedule: Schedule, name: str) -> bool:
     )
 
 
+def adds_up_in_order(schedule: Schedule, name: str) -> bool:
+    """Whether LLVM may make vectors of the terms that a statement adds up one after the other."""
+    accumulation = schedule.dependences.accumulations.get(name)
+    return (
+        accumulation is not None
+        and not schedule.reassociate
+        and accumulation.operation == "addf"
+        and len(accumulation.steps) == 1
+        and fused_operand(accumulation.steps[0]) is None
+    )
+
+
 def _calls(operation: Operation, target: Target, lanes: float, *, reassociate: bool) -> float:
     """Cycles that a vector spends in functions."""
     if own := elementary_cycles(operation, target, lanes):

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ....support.fork_safety import held_in_forks
+from .module_protocol import OPTIONS
 
 PACKAGE = "karellen-llvm-core"
 FILE = "libLLVM.so.22.1"
@@ -30,6 +31,7 @@ _TEXT_OUT = POINTER(c_void_p)
 _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "LLVMGetVersion": (None, [POINTER(c_uint)] * 3),
     "LLVMDisposeMessage": (None, [c_void_p]),
+    "LLVMParseCommandLineOptions": (None, [c_int, POINTER(c_char_p), c_char_p]),
     "LLVMContextCreate": (c_void_p, []),
     "LLVMContextDispose": (None, [c_void_p]),
     "LLVMContextSetDiagnosticHandler": (None, [c_void_p, c_void_p, c_void_p]),
@@ -135,6 +137,8 @@ def _open(path: Path, package: str) -> Library:
         function.restype, function.argtypes = result, arguments
     for initialise in [getattr(functions, name) for name in _INITIALISERS]:
         initialise()
+    options = (c_char_p * (1 + len(OPTIONS)))(b"", *(option.encode() for option in OPTIONS))
+    functions.LLVMParseCommandLineOptions(len(options), options, b"")
     numbers = (c_uint(), c_uint(), c_uint())
     functions.LLVMGetVersion(*map(byref, numbers))
     triple = functions.LLVMGetDefaultTargetTriple()

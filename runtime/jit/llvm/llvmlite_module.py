@@ -8,7 +8,7 @@ from typing import Literal
 
 from llvmlite import binding
 
-from .module_protocol import Machine
+from .module_protocol import OPTIONS, Machine
 
 VERSION = (
     f"{'.'.join(map(str, binding.llvm_version_info))} "
@@ -94,6 +94,8 @@ def target_machine(machine: Machine) -> binding.TargetMachine:
 @cache
 def initialise() -> None:
     """Before llvmlite makes or loads machine code."""
+    for option in OPTIONS:
+        binding.set_option("", option)
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     binding.initialize_native_asmparser()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, Protocol, Self
 
+OPTIONS = ("-force-ordered-reductions",)
+"""LLVM's options: vectors of what is added up in order, where that takes longer than adding it."""
+
 
 class Machine(NamedTuple):
     """LLVM's names of processor and features: `znver5`, `+fma,-avx512f`.
