@@ -326,11 +326,23 @@ class VectorLoops:
         # Where the average is beyond the longest part of a vector, some are whole.
         full = max(0.0, rest - (width - 1))
         left = full + masked * (1 - full) * (rest > 0)
-        if loop.vector is None and not (loop.unroll is None and trips < FEWEST_WITHOUT_MASKS):
+        if loop.vector is None and not self._is_masked(statement, loop, trips):
             # LLVM runs it in shorter vectors of long ones, and then one by one, which overlap.
             shorter, single = divmod(rest, width // 2) if width >= FEWEST_HALVED else (0, rest)
             left = max(left, shorter + single / 2) if loop.unroll is None else int(rest).bit_count()
         return max(1.0, trips / max(1.0, whole + left))
+
+    def _is_masked(self, statement: StatementStatistics, loop: Loop, trips: float) -> bool:
+        """Whether LLVM masks the last vector of a loop, which has few iterations."""
+        kinds = (each.array for each in statement.statement.accesses if not is_scalar(each.array))
+        return (
+            loop.unroll is None
+            and trips < FEWEST_WITHOUT_MASKS
+            and all(
+                self._schedule.target.has_masked_loads(bytes_of(array.element_type))
+                for array in kinds
+            )
+        )
 
     def _may_reassociate(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
         """Whether LLVM makes vectors of the terms of all that is accumulated in a loop."""
