@@ -47,6 +47,8 @@ class Heap:
     def free(self, builder: ir.IRBuilder, slot: ir.Value) -> None:
         """Frees the memory of a slot."""
         free = self._module.declare("free", ir.FunctionType(VOID, [POINTER]))
+        # Else any call might load from memory that is freed later, as far as LLVM can tell.
+        free.args[0].add_attribute("captures(none)")
         builder.call(free, [builder.load(slot, typ=POINTER)])
         builder.store(ir.Constant(POINTER, None), slot)
 

@@ -21,12 +21,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
+from math import prod
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import affine
-from xdsl.dialects.builtin import AnyFloat
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AnyFloat, MemRefType
 from xdsl.ir import Operation, SSAValue
+from xdsl.utils.hints import isa
 
+from ...passes.estimate.elementary_functions import OPERATIONS, function_name
 from ...passes.estimate.strided_accesses import LARGEST_STRIDE
 from ..loops.operations import operations
 from .unrolling import (
@@ -58,6 +61,9 @@ FEW = 8
 SHORT_SUM = 4
 """Vectors up to which sums of a varying number of terms are left alone."""
 
+MOST_SUMS = 4
+"""Sums for each costly operation up to which vectors pay whose lanes are added in order."""
+
 FAR = 2
 """Accesses jump that move by so many elements, or more."""
 
@@ -68,6 +74,8 @@ def vector_hints(
     """The indices of loops along which LLVM is to make vectors first, or none."""
     without = dict.fromkeys(_without_vectors(function, reassociates=reassociates), False)
     without |= dict.fromkeys(_short_sums(function, target), False)
+    if not reassociates:
+        without |= dict.fromkeys(_cheap_terms(function), False)
     return without | dict.fromkeys(_vectors_first(function, target), True)
 
 
@@ -107,7 +115,12 @@ def _without_vectors(function: Operation, *, reassociates: bool) -> Iterator[SSA
                     and not (is_serial and (own == 0 or _is_strided(access, index, step)))
                     for own, move, access in zip(inner, steps, begun, strict=True)
                 )
-                if inner.count(1) > steps.count(1) and inner.count(FAR) < jumps:
+                # What stays along the next loop around is gathered once, in front of it.
+                gathers = sum(
+                    own == FAR and (move != 0 or inside is not loop)
+                    for own, move in zip(inner, steps, strict=True)
+                )
+                if inner.count(1) > steps.count(1) and gathers < jumps:
                     yield index
 
 
@@ -125,6 +138,32 @@ def _short_sums(function: Operation, target: Target) -> Iterator[SSAValue]:
             and _is_serial(loop, accesses)
         ):
             yield loop.body.block.args[0]
+
+
+def _cheap_terms(function: Operation) -> Iterator[SSAValue]:
+    """The indices of loops that add up, in order, terms that take no longer than adding them.
+
+    LLVM would gather them, or take vectors apart for many sums.
+    """
+    for loop in operations(function):
+        if not isinstance(loop, affine.ForOp):
+            continue
+        inside = operations(loop)[1:]
+        counts = [trip_count(op) for op in inside if isinstance(op, affine.ForOp)]
+        if not all(count is not None and count <= FEW for count in counts):
+            continue
+        accesses = _accesses(loop)
+        if not _is_serial(loop, accesses):
+            continue
+        gathers = any(_jumps(each, *_indices(loop)[0]) for each in accesses)
+        costly = sum(op.name in _COSTLY or function_name(op) in OPERATIONS for op in inside)
+        sums = prod(count for count in counts if count is not None)
+        if (gathers and not costly) or sums > MOST_SUMS * max(1, costly):
+            yield loop.body.block.args[0]
+
+
+_COSTLY = frozenset({"arith.divf", "math.sqrt", "math.rsqrt"})
+"""Operations that take longer than an addition, beside elementary functions."""
 
 
 def _loops_around(loop: affine.ForOp) -> Iterator[Operation]:
@@ -327,6 +366,25 @@ def _is_strided(access: Sequence[Linear], index: SSAValue, step: int) -> bool:
     """Whether LLVM loads what an access moves over in rows, and shuffles these."""
     *rows, element = [_coefficient(result, index) for result in access] or [0]
     return not any(rows) and abs(element * step) <= LARGEST_STRIDE
+
+
+def _jumps(access: _Access, index: SSAValue, step: int) -> bool:
+    """Whether an access moves by more elements than LLVM loads and shuffles."""
+    op, subscripts = access
+    moved, pitch = 0, 1
+    for subscript, extent in zip(reversed(subscripts), reversed(_shape(op)), strict=True):
+        coefficient = _coefficient(subscript, index)
+        if coefficient and pitch < 0:
+            return True  # Rows are as long as an argument says.
+        moved += coefficient * step * pitch
+        pitch = pitch * extent if extent >= 0 and pitch >= 0 else DYNAMIC_INDEX
+    return abs(moved) > LARGEST_STRIDE
+
+
+def _shape(op: affine.LoadOp | affine.StoreOp) -> Sequence[int]:
+    kind = op.memref.type
+    assert isa(kind, MemRefType)
+    return kind.get_shape()
 
 
 def _coefficient(result: Linear, index: SSAValue) -> int:

@@ -12,7 +12,7 @@ from math import prod
 
 from ..estimate.parallel_profitability import LEAST_CYCLES
 from ..estimate.scheduling_context import SchedulingContext
-from ..estimate.strided_accesses import LARGEST_STRIDE
+from ..estimate.strided_accesses import LARGEST_ROW
 from ..polyhedral.schedule_tree import (
     Loop,
     Sequence,
@@ -211,7 +211,7 @@ class _Plan(Steps):
         is_even = mixed.taps % mixed.stride == 0
         if last.phase is not None and mixed.stride >= self.lanes and (is_even or not last.has_term):
             return last.phase, None, None
-        if mixed.stride > LARGEST_STRIDE or not last.has_term:
+        if mixed.stride > LARGEST_ROW or not last.has_term:
             raise _Unsuitable("elements lie apart")
         if 2 * (mixed.sources - mixed.overlaps + 1) < self.lanes:
             raise _Unsuitable("rows are short")

@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 
 from ...dialects.mathematics import ExternalOp
 from ..machine.target import Target
+from ..polyhedral.scop import Statement
 
 OPERATIONS: Mapping[str, tuple[int, int]] = {
     "acos": (49, 56),
@@ -91,6 +92,11 @@ def elementary_cycles(operation: Operation, target: Target, lanes: float) -> flo
     registers = lanes / target.lanes(operation.results[0].type)
     # Not all lanes of the last vector count: on average there may be fewer than two registers.
     return cycles * (registers * OVERLAP if registers > INTERLEAVED / 1.5 else max(1.0, registers))
+
+
+def has_elementary_functions(statement: Statement, target: Target) -> bool:
+    """Whether a statement calls one of these functions."""
+    return any(elementary_cycles(operation, target, 1.0) for operation in statement.body)
 
 
 def elementary_latency(operation: Operation, target: Target) -> float:

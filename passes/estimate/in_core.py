@@ -15,6 +15,7 @@ from ..polyhedral.rounded_subscripts import is_rounded
 from ..polyhedral.schedule_tree import Leaf, Loop, leaves, loops_around, place_of
 from ..polyhedral.scop import Access, Statement
 from .access_costs import port_cycles
+from .elementary_functions import has_elementary_functions
 from .handed_values import handed_values
 from .loops_around import LoopsAround, masked_share
 from .masked_rows import behind_masked_rows
@@ -30,6 +31,10 @@ from .vector_loops import VectorLoops
 
 INTERLEAVED = 4
 """Vectors that LLVM computes side by side where it makes them by itself."""
+
+PACKED_FUNCTIONS = 2.5
+"""How much longer statements with elementary functions take where LLVM's SLP vectoriser packs them:
+it packs a part of that code (measured on a Zen 5: 2 to 3, to 6 in a jammed loop)."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +161,7 @@ class InCoreTime:
             self._is_apart(statistics, loops, vector) or self._is_short(statistics, loops, vector)
         ):
             # LLVM leaves scalars, or packs copies of an unrolled loop.
-            chosen += [None, self._vector_loops.packed(loops)]
+            chosen = [None, self._vector_loops.packed(loops), vector]
         if len({*map(id, chosen)}) == 1:
             return self._cycles(statistics, loops, vector, shared, is_scalar=is_scalar)
         # LLVM packs copies where that is faster.
@@ -227,6 +232,9 @@ class InCoreTime:
             done=shared.operations,
             scalar_bits=_scalar_bits(statistics.statement, vector),
         )
+        is_packed = vector is not None and vector.vector is None and vector.unroll == 0
+        if is_packed and has_elementary_functions(statistics.statement, program.schedule.target):
+            operations *= PACKED_FUNCTIONS
         if vector is not None and vector.vector is None and statistics.rewrites(loops, vector):
             # The lanes of a sum are added at its end.
             steps = log2(lanes) / max(1.0, along / lanes)
@@ -245,6 +253,7 @@ class InCoreTime:
                 self._latency(statistics, around),
                 self._latency_in_memory(statistics, around),
                 is_late * lanes * program.machine.masked_forwarding,
+                self._latency_in_order(statistics, loops, vector, lanes),
             ),
             program.machine.guard_cycles * guards,
         )
@@ -325,6 +334,19 @@ class InCoreTime:
         length = _chain(statement, loops, trips) * size
         # Short chains that follow each other overlap.
         return waits / max(1.0, chains, self._program.machine.reorder_window / length)
+
+    def _latency_in_order(
+        self,
+        statement: StatementStatistics,
+        loops: tuple[Loop, ...],
+        vector: Loop | None,
+        lanes: float,
+    ) -> float:
+        """Cycles per vector of terms that LLVM adds to a sum one by one."""
+        if vector is None or vector.vector is not None:
+            return 0.0
+        is_ordered = statement.statement.name in self._vector_loops.ordered_sums(vector, loops)
+        return is_ordered * lanes * self._program.machine.latencies["additions"]
 
     def _wait(self, statement: StatementStatistics, loops: tuple[Loop, ...], loop: Loop) -> float:
         """Cycles that an iteration of a loop waits for the one before: of a sum, or of a value."""

@@ -18,7 +18,12 @@ from ..polyhedral.fused_products import fused_operand, fused_product
 from ..polyhedral.reductions import allows
 from ..polyhedral.scop import Access, Statement
 from ..schedules.schedule import Schedule
-from .elementary_functions import OVERLAP, elementary_cycles, function_name
+from .elementary_functions import (
+    OVERLAP,
+    elementary_cycles,
+    function_name,
+    has_elementary_functions,
+)
 from .paired_products import paired_share
 from .program_statistics import StatementStatistics
 
@@ -82,7 +87,7 @@ def throughput(
     done = set() if done is None else done
     # Several registers of a function, and of what is around it, wait less for each other.
     fused = _fused_products(statement)
-    takes_turns = any(elementary_cycles(operation, target, 1.0) for operation in statement.body)
+    takes_turns = has_elementary_functions(statement, target)
     for operation in statement.body:
         if operation in accesses or not any(result in varying for result in operation.results):
             continue
@@ -154,6 +159,18 @@ def accumulates_in_lanes(schedule: Schedule, name: str) -> bool:
     return accumulation is not None and (
         schedule.reassociate
         or (accumulation.reassociable and accumulation.operation not in NEEDS_NO_NAN)
+    )
+
+
+def adds_up_in_order(schedule: Schedule, name: str) -> bool:
+    """Whether LLVM may make vectors of the terms that a statement adds up one after the other."""
+    accumulation = schedule.dependences.accumulations.get(name)
+    return (
+        accumulation is not None
+        and not schedule.reassociate
+        and accumulation.operation == "addf"
+        and len(accumulation.steps) == 1
+        and fused_operand(accumulation.steps[0]) is None
     )
 
 

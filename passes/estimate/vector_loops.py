@@ -12,11 +12,11 @@ import islpy as isl
 from xdsl.dialects import arith
 
 from ...dialects import affine
-from ..polyhedral.counting import fix_parameters, has_at_most
+from ..polyhedral.counting import UncountableError, cardinality, fix_parameters, has_at_most
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, place_of, walk
 from ..schedules.active_pairs import Function
 from ..schedules.program_edits import outer_values
-from .operation_costs import accumulates_in_lanes
+from .operation_costs import accumulates_in_lanes, adds_up_in_order
 from .program_statistics import StatementStatistics, bytes_of, is_scalar, subscript_steps
 from .scheduled_program import ScheduledProgram, innermost_loop
 
@@ -28,6 +28,14 @@ LENGTHS_AT_BORDERS = 4
 
 FEWEST_HALVED = 16
 """Lanes of vectors from which on LLVM has vectors of half as many for the rest of a loop."""
+
+FEWEST_WITHOUT_MASKS = 16
+"""Iterations from which on LLVM leaves the rest of a loop to shorter vectors, and does not mask it
+(its `TinyTripCountVectorThreshold`)."""
+
+MOST_BORDERS = 0.25
+"""The part of the vector loops in which lanes may run different statements, as where the rest of an
+array is filled up: there, they are masked."""
 
 NO_INSTRUCTIONS = (affine.LoadOp, affine.StoreOp, arith.ConstantOp)
 """Operations that are counted elsewhere, or are none."""
@@ -91,7 +99,7 @@ class VectorLoops:
         """Whether dependences let LLVM make vectors of a loop: asked for each of its statements."""
         found = self._free.get(id(loop))
         if found is None:
-            sums = self._sums(loop, loops)
+            sums = self._sums(loop, loops) | self.ordered_sums(loop, loops)
             found = self._free[id(loop)] = self._schedule.is_lockstep(loop) or (
                 bool(sums) and self._only_sums(loop, sums)
             )
@@ -272,8 +280,10 @@ class VectorLoops:
                 for name in loop.schedule
                 if loop.vector is not None or self._stores_elements(name)
             ]
+            # Vector loops of full tiles are generated without those that differ at borders.
+            most = MOST_BORDERS if loop.vector is not None else 0.0
             found = self._in_step[key] = all(
-                _agree(one, other) for one, other in combinations(parts, 2)
+                _agree(one, other, most) for one, other in combinations(parts, 2)
             )
         return found
 
@@ -321,12 +331,27 @@ class VectorLoops:
             width = narrowed(width, trips)
         whole, rest = divmod(trips, width)
         # What is left of a vector is masked: that takes longer than a whole one.
-        left = self._program.machine.masked_vector * (rest > 0)
-        if loop.vector is None:
+        masked = self._program.machine.masked_vector
+        # Where the average is beyond the longest part of a vector, some are whole.
+        full = max(0.0, rest - (width - 1))
+        left = full + masked * (1 - full) * (rest > 0)
+        if loop.vector is None and not self._is_masked(statement, loop, trips):
             # LLVM runs it in shorter vectors of long ones, and then one by one, which overlap.
             shorter, single = divmod(rest, width // 2) if width >= FEWEST_HALVED else (0, rest)
             left = max(left, shorter + single / 2) if loop.unroll is None else int(rest).bit_count()
         return max(1.0, trips / max(1.0, whole + left))
+
+    def _is_masked(self, statement: StatementStatistics, loop: Loop, trips: float) -> bool:
+        """Whether LLVM masks the last vector of a loop, which has few iterations."""
+        kinds = (each.array for each in statement.statement.accesses if not is_scalar(each.array))
+        return (
+            loop.unroll is None
+            and trips < FEWEST_WITHOUT_MASKS
+            and all(
+                self._schedule.target.has_masked_loads(bytes_of(array.element_type))
+                for array in kinds
+            )
+        )
 
     def _may_reassociate(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
         """Whether LLVM makes vectors of the terms of all that is accumulated in a loop."""
@@ -343,6 +368,15 @@ class VectorLoops:
             leaf.statement
             for leaf, inside in leaves(loop, outer)
             if accumulates_in_lanes(self._schedule, leaf.statement)
+            and self._program.statement(leaf.statement).rewrites(inside, loop)
+        }
+
+    def ordered_sums(self, loop: Loop, loops: tuple[Loop, ...]) -> set[str]:
+        """The statements of a loop of which LLVM makes vectors of terms, added one by one."""
+        return {
+            leaf.statement
+            for leaf, inside in leaves(loop, loops[: place_of(loop, loops)])
+            if adds_up_in_order(self._schedule, leaf.statement)
             and self._program.statement(leaf.statement).rewrites(inside, loop)
         }
 
@@ -375,12 +409,26 @@ def _has_vectors(tree: Tree) -> bool:
     return any(isinstance(each, Loop) and each.vector is not None for each in walk(tree))
 
 
-def _agree(one: isl.Set, other: isl.Set) -> bool:
-    """Whether two sets have the same last values wherever both have some."""
+def _agree(one: isl.Set, other: isl.Set, most: float) -> bool:
+    """Whether two sets have the same last values wherever both have some; or nearly everywhere.
+
+    That is but for this part of what comes before these values.
+    """
     last = one.dim(isl.dim_type.set) - 1
 
-    def where_both(part: isl.Set, rest: isl.Set) -> isl.Set:
-        outer = rest.project_out(isl.dim_type.set, last, 1)
-        return part.intersect(outer.add_dims(isl.dim_type.set, 1))
+    def outer(points: isl.Set) -> isl.Set:
+        return points.project_out(isl.dim_type.set, last, 1)
 
-    return bool(where_both(one, other).is_equal(where_both(other, one)))
+    def where_both(part: isl.Set, rest: isl.Set) -> isl.Set:
+        return part.intersect(outer(rest).add_dims(isl.dim_type.set, 1))
+
+    first, second = where_both(one, other), where_both(other, one)
+    if first.is_equal(second):
+        return True
+    if not most:
+        return False
+    differing = outer(first.subtract(second)).union(outer(second.subtract(first)))
+    try:
+        return cardinality(differing) <= most * cardinality(outer(one).union(outer(other)))
+    except UncountableError:
+        return False

@@ -135,7 +135,7 @@ def fingerprint(target: Target, options: CompileOptions = DEFAULT_OPTIONS) -> st
     """Everything besides the LLVM IR that object code depends on, as text."""
     return "\n".join(
         (
-            f"llvm {llvm.version()}, verified, {llvm.SELECTS_STAY}",
+            f"llvm {llvm.version()}, verified",
             triple(target) or binding.get_process_triple(),
             f"{processor(target)} {binding.get_host_cpu_name()}",
             binding.get_host_cpu_features().flatten(),

@@ -11,13 +11,13 @@ from ...support.version import __version__
 from . import masked_accesses
 from . import object_code as jit
 from .cache import cache_key, default_cache
-from .llvm import library, library_module, llvmlite_module
+from .llvm import library, library_module, llvmlite_module, module_protocol
 
 
 @cache
 def _code_generator() -> str:
     """What turns LLVM IR into object code: versions, and the text of our own part."""
-    parts = (jit, masked_accesses, library, library_module, llvmlite_module)
+    parts = (jit, masked_accesses, library, library_module, llvmlite_module, module_protocol)
     sources = map(inspect.getsource, parts)
     return "\n".join((__version__, *sources))
 

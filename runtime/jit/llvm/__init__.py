@@ -1,6 +1,6 @@
 """LLVM back ends: LLVM's shared library, or llvmlite."""
 
 from .choice import parse, version
-from .module_protocol import SELECTS_STAY, Machine, Module
+from .module_protocol import Machine, Module
 
-__all__ = ["SELECTS_STAY", "Machine", "Module", "parse", "version"]
+__all__ = ["Machine", "Module", "parse", "version"]

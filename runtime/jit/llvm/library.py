@@ -1,7 +1,7 @@
 """C bindings of LLVM's shared library.
 
 See LLVM's headers in `llvm-c`: `Analysis.h`, `BitWriter.h`, `Core.h`, `Error.h`, `IRReader.h`,
-`Linker.h`, `Support.h`, `Target.h`, `TargetMachine.h` and `Transforms/PassBuilder.h`.
+`Linker.h`, `Target.h`, `TargetMachine.h` and `Transforms/PassBuilder.h`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ....support.fork_safety import held_in_forks
-from .module_protocol import SELECTS_STAY
+from .module_protocol import OPTIONS
 
 PACKAGE = "karellen-llvm-core"
 FILE = "libLLVM.so.22.1"
@@ -31,6 +31,7 @@ _TEXT_OUT = POINTER(c_void_p)
 _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "LLVMGetVersion": (None, [POINTER(c_uint)] * 3),
     "LLVMDisposeMessage": (None, [c_void_p]),
+    "LLVMParseCommandLineOptions": (None, [c_int, POINTER(c_char_p), c_char_p]),
     "LLVMContextCreate": (c_void_p, []),
     "LLVMContextDispose": (None, [c_void_p]),
     "LLVMContextSetDiagnosticHandler": (None, [c_void_p, c_void_p, c_void_p]),
@@ -68,7 +69,6 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "LLVMRunPasses": (c_void_p, [c_void_p, c_char_p, c_void_p, c_void_p]),
     "LLVMGetErrorMessage": (c_void_p, [c_void_p]),
     "LLVMDisposeErrorMessage": (None, [c_void_p]),
-    "LLVMParseCommandLineOptions": (None, [c_int, POINTER(c_char_p), c_char_p]),
 }
 
 _INITIALISERS = tuple(
@@ -137,8 +137,8 @@ def _open(path: Path, package: str) -> Library:
         function.restype, function.argtypes = result, arguments
     for initialise in [getattr(functions, name) for name in _INITIALISERS]:
         initialise()
-    options = (c_char_p * 2)(b"loopwright", SELECTS_STAY.encode())
-    functions.LLVMParseCommandLineOptions(len(options), options, None)
+    options = (c_char_p * (1 + len(OPTIONS)))(b"", *(option.encode() for option in OPTIONS))
+    functions.LLVMParseCommandLineOptions(len(options), options, b"")
     numbers = (c_uint(), c_uint(), c_uint())
     functions.LLVMGetVersion(*map(byref, numbers))
     triple = functions.LLVMGetDefaultTargetTriple()

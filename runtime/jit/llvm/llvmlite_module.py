@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib.metadata
-import platform
 from functools import cache
 from typing import Literal
 
 from llvmlite import binding
 
-from .module_protocol import SELECTS_STAY, Machine
+from .module_protocol import OPTIONS, Machine
 
 VERSION = (
     f"{'.'.join(map(str, binding.llvm_version_info))} "
@@ -86,7 +85,6 @@ def target_machine(machine: Machine) -> binding.TargetMachine:
     initialise()
     if machine.triple:
         _initialise_all()
-    _set_options()
     triple = machine.triple or binding.get_process_triple()
     return binding.Target.from_triple(triple).create_target_machine(
         cpu=machine.processor, features=machine.features, opt=3, reloc="pic", codemodel="small"
@@ -96,16 +94,11 @@ def target_machine(machine: Machine) -> binding.TargetMachine:
 @cache
 def initialise() -> None:
     """Before llvmlite makes or loads machine code."""
+    for option in OPTIONS:
+        binding.set_option("", option)
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     binding.initialize_native_asmparser()
-
-
-@cache
-def _set_options() -> None:
-    # LLVM ends the process at an option of an architecture that is not linked.
-    if platform.machine() == "x86_64":
-        binding.set_option("loopwright", SELECTS_STAY)
 
 
 @cache

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import platform
 from typing import Literal, NamedTuple, Protocol, Self
 
-SELECTS_STAY = "-x86-cmov-converter=false"
-"""An option of LLVM: selects of x86-64 do not become branches, which data mispredict."""
+OPTIONS = (
+    # Vectors of what is added up in order, where that takes longer than adding it.
+    "-force-ordered-reductions",
+    # Selects do not become branches, which data mispredict. There is no such option elsewhere.
+    *(["-x86-cmov-converter=false"] if platform.machine() == "x86_64" else []),
+)
+"""LLVM's options on this machine."""
 
 
 class Machine(NamedTuple):

@@ -9,6 +9,12 @@ import numpy as np
 import pytest
 from support.machine_code import NUMPY_TYPES, MachineCode
 
+from loopwright.lowering.generate import generate
+from loopwright.lowering.llvm.translate import translate
+from loopwright.passes.machine.target import Target
+from loopwright.runtime.jit.object_code import optimised_ir
+from loopwright.runtime.program import load
+
 
 def test_rank_zero_static_and_dynamic_shapes() -> None:
     code = MachineCode("""
@@ -384,3 +390,34 @@ def test_equal_subscripts_of_several_dimensions() -> None:
     rows, columns = np.ogrid[:4, :5]
     np.testing.assert_array_equal(target[rows, rows, columns], source[rows, columns, columns])
     assert np.count_nonzero(target) == np.count_nonzero(source[rows, columns, columns])
+
+
+def test_gathers_of_what_no_loop_changes_stand_in_front_of_loops_that_store_to_the_heap() -> None:
+    function = load("""
+    func.func @distances(%x: memref<2000x3xf32>, %c: memref<16x9xf32>, %y: memref<2000x16xf32>) {
+      %heap = memref.alloc() : memref<2000x16xf32>
+      affine.for %i = 0 to 2000 {
+        affine.for %q = 0 to 3 {
+          affine.for %j = 0 to 16 {
+            %a = affine.load %x[%i, %q] : memref<2000x3xf32>
+            %b = affine.load %c[%j, %q] : memref<16x9xf32>
+            %d = arith.subf %a, %b : f32
+            %o = affine.load %heap[%i, %j] : memref<2000x16xf32>
+            %e = arith.addf %o, %d : f32
+            affine.store %e, %heap[%i, %j] : memref<2000x16xf32>
+          }
+        }
+        affine.for %j = 0 to 16 {
+          %s = affine.load %heap[%i, %j] : memref<2000x16xf32>
+          affine.store %s, %y[1999 - %i, %j] : memref<2000x16xf32>
+        }
+      }
+      return
+    }""")["distances"]
+    target = Target.named("zen5")
+    schedule = function.schedule("distribute{loops=i},vectorize{loops=S0.j,S1.j width=16}", target)
+    text = optimised_ir(translate(generate(schedule, {}), target=target), target=target)
+    assert "@aligned_alloc" in text
+    before, _, loop = text.partition("= phi i64 ")
+    assert "@llvm.masked.gather" in before.partition("define")[2]
+    assert "call <16 x float> @llvm.masked.gather" not in loop

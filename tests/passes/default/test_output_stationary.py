@@ -132,6 +132,13 @@ COUSINS: dict[str, Scatter] = {
     ),
     "overlap-add": Scatter("ij", {"i": 50, "j": 64}, "32i+j", "i,j", "j"),
     "col2im": Scatter("cklyx", image(3, 1).extents, "c,y+k,x+l", "c,k,l,y,x", "c"),
+    "16 taps, stride 8": image(16, 8, y=2, x=37),
+    "12 taps, stride 6": Scatter(
+        "cfxl", {"c": 3, "f": 4, "x": 45, "l": 12}, "f,6x+l", "c,x", "c,f,l", "f64"
+    ),
+    "11 taps, stride 5": Scatter(
+        "xcfl", {"c": 3, "f": 4, "x": 45, "l": 11}, "f,5x+l", "c,x", "c,f,l", "i32"
+    ),
     "epilogue": Scatter(
         "cfyxkl", image(3, 2).extents, "f,2y+k,2x+l", "c,y,x", "c,f,k,l", epilogue=True
     ),

@@ -390,3 +390,113 @@ def test_llvm_gathers_in_copies_that_are_guarded(kind: str, taps: int) -> None:
         product = cycles(Schedule.original(load(source)["f"].scop, WIDE))["S0"]
         found.append(product.accesses / product.lanes)
     assert found[0] > 2 * found[1]
+
+
+ROWS = """
+func.func @f(%A: memref<500xLENGTHxTYPE>, %B: memref<500xLENGTHxTYPE>) {
+  affine.for %i = 0 to 500 {
+    affine.for %j = 0 to LENGTH {
+      %0 = affine.load %A[%i, %j] : memref<500xLENGTHxTYPE>
+      affine.store %0, %B[499 - %i, %j] : memref<500xLENGTHxTYPE>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "length", "is_masked"),
+    [("f32", 15, True), ("f32", 13, True), ("f32", 23, False), ("i16", 15, False)],
+)
+def test_llvm_masks_the_last_vector_of_short_loops(kind: str, length: int, is_masked: bool) -> None:
+    """Where there are masks for elements of this size; the rest of longer loops is scalar."""
+    schedule = scheduled(ROWS.replace("LENGTH", str(length)), kind)
+    (found,) = cycles(schedule).values()
+    vectors = length // {"i16": 16, "f32": 8}[kind] + schedule.target.masked_vector
+    assert (found.lanes == pytest.approx(length / vectors)) == is_masked
+
+
+FILLED = """
+func.func @f(%A: memref<CHANNELSx40xf32>, %B: memref<GROUPSx40x4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  affine.for %g = 0 to GROUPS {
+    affine.for %j = 0 to 40 {
+      affine.for %l = 0 to 4 {
+        affine.if affine_set<(d0, d1) : (-4 * d0 - d1 + CHANNELS - 1 >= 0)>(%g, %l) {
+          %0 = affine.load %A[4 * %g + %l, %j] : memref<CHANNELSx40xf32>
+          affine.store %0, %B[%g, %j, %l] : memref<GROUPSx40x4xf32>
+        } else {
+          affine.store %zero, %B[%g, %j, %l] : memref<GROUPSx40x4xf32>
+        }
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("channels", "groups", "is_vector"), [(30, 8, True), (17, 5, True), (6, 2, False)]
+)
+def test_lanes_may_run_different_statements_at_borders(
+    channels: int, groups: int, is_vector: bool
+) -> None:
+    text = FILLED.replace("CHANNELS", str(channels)).replace("GROUPS", str(groups))
+    found = cycles(scheduled(text, "f32", "vectorize{loops=l width=4}"))
+    assert (found["S0"].lanes > 1) == is_vector
+    assert (found["S0"].guards < 0.1) == is_vector
+
+
+FUNCTIONS = """
+func.func @f(%x: memref<90x8xTYPE>, %y: memref<8xTYPE>) {
+  affine.for %i = 0 to 90 {
+    affine.for %j = 0 to 8 {
+      %0 = affine.load %x[%i, %j] : memref<90x8xTYPE>
+      %1 = math.exp %0 : TYPE
+      %2 = arith.mulf %0, %1 : TYPE
+      %3 = affine.load %y[%j] : memref<8xTYPE>
+      %4 = arith.addf %2, %3 : TYPE
+      affine.store %4, %y[%j] : memref<8xTYPE>
+    }
+  }
+  return
+}
+"""
+
+
+@KINDS
+def test_llvm_packs_a_part_of_elementary_functions(kind: str) -> None:
+    (packed,) = cycles(scheduled(FUNCTIONS, kind, "unroll{loops=j}")).values()
+    (marked,) = cycles(scheduled(FUNCTIONS, kind, "vectorize{loops=j width=8}")).values()
+    assert packed.operations / packed.lanes > 2 * marked.operations / marked.lanes
+
+
+ORDERED = """
+func.func @f(%x: memref<900xTYPE>, %y: memref<900xTYPE>, %s: memref<1xTYPE>) {
+  affine.for %i = 0 to 900 {
+    %0 = affine.load %x[%i] : memref<900xTYPE>
+    %1 = affine.load %y[%i] : memref<900xTYPE>
+    %2 = OPERATION %0, %1 : TYPE
+    %3 = affine.load %s[0] : memref<1xTYPE>
+    %4 = arith.addf %3, %2 : TYPE
+    affine.store %4, %s[0] : memref<1xTYPE>
+  }
+  return
+}
+"""
+
+
+@KINDS
+@pytest.mark.parametrize(("operation", "is_vector"), [("arith.divf", True), ("arith.mulf", False)])
+def test_llvm_makes_vectors_of_terms_that_are_added_in_order(
+    kind: str, operation: str, is_vector: bool
+) -> None:
+    """Not of products, which the sums are fused with."""
+    schedule = scheduled(ORDERED.replace("OPERATION", operation), kind)
+    (found,) = cycles(schedule).values()
+    assert (found.lanes > 1) == is_vector
+    assert found.latency / found.lanes == pytest.approx(
+        schedule.target.latencies["additions"], rel=0.4
+    )
