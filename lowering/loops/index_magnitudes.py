@@ -16,9 +16,7 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AffineMapAttr,
     IndexType,
-    IntegerAttr,
     IntegerType,
-    MemRefType,
     ModuleOp,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -31,10 +29,11 @@ from xdsl.ir.affine import (
     AffineMap,
     AffineSymExpr,
 )
-from xdsl.utils.hints import isa
 
 from ...dialects.affine import DelinearizeIndexOp, LinearizeIndexOp
-from ...passes.polyhedral.integer_ranges import constant_of, integer_width
+from ...dialects.memref import is_memref
+from ...passes.polyhedral.integer_ranges import constant_of
+from ...passes.polyhedral.memrefs import integer_width
 from ...passes.polyhedral.raising.affine_values import wraps_around
 from .call_graph import callee_of, functions_in
 
@@ -142,7 +141,7 @@ def _arguments(
         return Magnitude(0, {(position, dimension): 1}) if value is None else Magnitude(abs(value))
 
     for position, argument in enumerate(function.args):
-        if isa(argument.type, MemRefType):
+        if is_memref(argument.type):
             extents[argument] = tuple(
                 size(position, dimension) if extent == DYNAMIC_INDEX else Magnitude(extent)
                 for dimension, extent in enumerate(argument.type.get_shape())
@@ -267,7 +266,7 @@ class _Walk:
     def extent(self, array: SSAValue, position: int) -> Magnitude | None:
         if array in self.extents and position < len(self.extents[array]):
             return self.extents[array][position]
-        shape = array.type.get_shape() if isa(array.type, MemRefType) else ()
+        shape = array.type.get_shape() if is_memref(array.type) else ()
         known = position < len(shape) and shape[position] != DYNAMIC_INDEX
         return Magnitude(shape[position]) if known else None
 
@@ -420,8 +419,9 @@ def _call(walk: _Walk, op: Operation) -> None:
 
 def _constant(walk: _Walk, op: Operation) -> None:
     assert isinstance(op, arith.ConstantOp)
-    if isa(op.value, IntegerAttr):
-        walk.values[op.result] = Magnitude(abs(op.value.value.data))
+    number = constant_of(op.result)
+    if number is not None:
+        walk.values[op.result] = Magnitude(abs(number))
 
 
 def _cast(walk: _Walk, op: Operation) -> None:

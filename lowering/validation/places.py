@@ -188,10 +188,10 @@ class Places:
 
     def _ends(self, copy: Copy) -> _Ends:
         name = copy.statement.name
-        places = (
+        read, written = (
             access.relation.intersect_params(self.context) for access in (copy.source, copy.target)
         )
-        return _Ends(name, *places, events_of(self.sites[name], name))
+        return _Ends(name, read, written, events_of(self.sites[name], name))
 
     def _past_relay(self, copy: Copy, correspondence: Correspondence) -> _Ends:
         """A copy to the program's arrays out of the buffer itself where a relay is in between.

@@ -146,7 +146,7 @@ class NestExecution:
             place = self._accumulated(name)
             if place is None:
                 return origin.name, step.arguments, position
-            return _combine(values[place], frozenset({(origin.name, step.arguments)}))
+            return self._combine(values[place], frozenset({(origin.name, step.arguments)}))
         if name in self.found.initialisations:
             return None
         if name in self.found.combinations:
@@ -158,9 +158,20 @@ class NestExecution:
                 return whole
             if not isinstance(part, Sum) or part.base is not None:
                 raise WrongRunError(f"{name} combines {part}")
-            return _combine(whole, part.steps)
+            return self._combine(whole, part.steps)
         (value,) = values.values()
         return value
+
+    def _combine(self, value: Origin, steps: frozenset[tuple[str, tuple[int, ...]]]) -> Sum:
+        """More steps; those of statements that accumulate alike are in no order."""
+        if not isinstance(value, Sum):
+            return Sum(value, steps)
+        one, other = next(iter(value.steps))[0], next(iter(steps))[0]
+        if one != other and self.kept.free_steps(one, other) is None:
+            return Sum(value, steps)
+        if value.steps & steps:
+            raise WrongRunError(f"steps of a reduction twice: {value.steps & steps}")
+        return Sum(value.base, value.steps | steps)
 
     def _place(self, access: Access, step: Step) -> tuple[str, object, tuple[int, ...]]:
         values = dict(enumerate((*step.arguments, *self.sizes)))
@@ -269,14 +280,6 @@ def _in_lockstep(lanes: Sequence[Sequence[tuple[Step, ...]]]) -> Iterator[tuple[
     else:
         for steps in lanes:
             yield from steps
-
-
-def _combine(value: Origin, steps: frozenset[tuple[str, tuple[int, ...]]]) -> Sum:
-    if not isinstance(value, Sum) or next(iter(value.steps))[0] != next(iter(steps))[0]:
-        return Sum(value, steps)
-    if value.steps & steps:
-        raise WrongRunError(f"steps of a reduction twice: {value.steps & steps}")
-    return Sum(value.base, value.steps | steps)
 
 
 def evaluate(index: Index, values: Values) -> int:

@@ -27,9 +27,9 @@ from xdsl.ir.affine import (
 from ....dialects.locations import written_name
 from ..affine_text import to_text
 from ..identifiers import ArgumentNames
-from ..integer_ranges import constant_of, integer_width
+from ..integer_ranges import constant_of
 from ..linear_terms import linear_terms
-from ..memrefs import as_memref, memref_shape, signed_value
+from ..memrefs import as_memref, integer_width, memref_shape, signed_value
 from ..scop import Parameter
 from .signs import is_never_negative
 
