@@ -342,11 +342,13 @@ class VectorLoops:
         return max(1.0, trips / max(1.0, whole + left))
 
     def _is_masked(self, statement: StatementStatistics, loop: Loop, trips: float) -> bool:
-        """Whether LLVM masks the last vector of a loop, which has few iterations."""
+        """Whether LLVM masks the last vector of a loop: few iterations, too long to be unrolled."""
+        size = sum(len(self._program.statement(name).statement.body) for name in loop.schedule)
         kinds = (each.array for each in statement.statement.accesses if not is_scalar(each.array))
         return (
             loop.unroll is None
             and trips < FEWEST_WITHOUT_MASKS
+            and trips * size > MOST_UNROLLED
             and all(
                 self._schedule.target.has_masked_loads(bytes_of(array.element_type))
                 for array in kinds

@@ -397,7 +397,8 @@ func.func @f(%A: memref<500xLENGTHxTYPE>, %B: memref<500xLENGTHxTYPE>) {
   affine.for %i = 0 to 500 {
     affine.for %j = 0 to LENGTH {
       %0 = affine.load %A[%i, %j] : memref<500xLENGTHxTYPE>
-      affine.store %0, %B[499 - %i, %j] : memref<500xLENGTHxTYPE>
+POWERS
+      affine.store %20, %B[499 - %i, %j] : memref<500xLENGTHxTYPE>
     }
   }
   return
@@ -406,12 +407,21 @@ func.func @f(%A: memref<500xLENGTHxTYPE>, %B: memref<500xLENGTHxTYPE>) {
 
 
 @pytest.mark.parametrize(
-    ("kind", "length", "is_masked"),
-    [("f32", 15, True), ("f32", 13, True), ("f32", 23, False), ("i16", 15, False)],
+    ("kind", "length", "multiply", "is_masked"),
+    [
+        ("f32", 15, "mulf", True),
+        ("f32", 13, "mulf", True),
+        ("f32", 23, "mulf", False),
+        ("i16", 15, "muli", False),
+    ],
 )
-def test_llvm_masks_the_last_vector_of_short_loops(kind: str, length: int, is_masked: bool) -> None:
+def test_llvm_masks_the_last_vector_of_short_loops(
+    kind: str, length: int, multiply: str, is_masked: bool
+) -> None:
     """Where there are masks for elements of this size; the rest of longer loops is scalar."""
-    schedule = scheduled(ROWS.replace("LENGTH", str(length)), kind)
+    powers = [f"%{k + 1} = arith.{multiply} %{k}, %{k} : TYPE" for k in range(20)]
+    text = ROWS.replace("LENGTH", str(length)).replace("POWERS", "\n".join(powers))
+    schedule = scheduled(text, kind)
     (found,) = cycles(schedule).values()
     vectors = length // {"i16": 16, "f32": 8}[kind] + schedule.target.masked_vector
     assert (found.lanes == pytest.approx(length / vectors)) == is_masked
@@ -447,56 +457,3 @@ def test_lanes_may_run_different_statements_at_borders(
     found = cycles(scheduled(text, "f32", "vectorize{loops=l width=4}"))
     assert (found["S0"].lanes > 1) == is_vector
     assert (found["S0"].guards < 0.1) == is_vector
-
-
-FUNCTIONS = """
-func.func @f(%x: memref<90x8xTYPE>, %y: memref<8xTYPE>) {
-  affine.for %i = 0 to 90 {
-    affine.for %j = 0 to 8 {
-      %0 = affine.load %x[%i, %j] : memref<90x8xTYPE>
-      %1 = math.exp %0 : TYPE
-      %2 = arith.mulf %0, %1 : TYPE
-      %3 = affine.load %y[%j] : memref<8xTYPE>
-      %4 = arith.addf %2, %3 : TYPE
-      affine.store %4, %y[%j] : memref<8xTYPE>
-    }
-  }
-  return
-}
-"""
-
-
-@KINDS
-def test_llvm_packs_a_part_of_elementary_functions(kind: str) -> None:
-    (packed,) = cycles(scheduled(FUNCTIONS, kind, "unroll{loops=j}")).values()
-    (marked,) = cycles(scheduled(FUNCTIONS, kind, "vectorize{loops=j width=8}")).values()
-    assert packed.operations / packed.lanes > 2 * marked.operations / marked.lanes
-
-
-ORDERED = """
-func.func @f(%x: memref<900xTYPE>, %y: memref<900xTYPE>, %s: memref<1xTYPE>) {
-  affine.for %i = 0 to 900 {
-    %0 = affine.load %x[%i] : memref<900xTYPE>
-    %1 = affine.load %y[%i] : memref<900xTYPE>
-    %2 = OPERATION %0, %1 : TYPE
-    %3 = affine.load %s[0] : memref<1xTYPE>
-    %4 = arith.addf %3, %2 : TYPE
-    affine.store %4, %s[0] : memref<1xTYPE>
-  }
-  return
-}
-"""
-
-
-@KINDS
-@pytest.mark.parametrize(("operation", "is_vector"), [("arith.divf", True), ("arith.mulf", False)])
-def test_llvm_makes_vectors_of_terms_that_are_added_in_order(
-    kind: str, operation: str, is_vector: bool
-) -> None:
-    """Not of products, which the sums are fused with."""
-    schedule = scheduled(ORDERED.replace("OPERATION", operation), kind)
-    (found,) = cycles(schedule).values()
-    assert (found.lanes > 1) == is_vector
-    assert found.latency / found.lanes == pytest.approx(
-        schedule.target.latencies["additions"], rel=0.4
-    )
