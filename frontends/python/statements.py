@@ -475,6 +475,9 @@ class Statements:
 _REFUSED: dict[type[ast.stmt], tuple[str, str | None]] = {
     ast.Break: ("'break' is not supported", "give the range its last value"),
     ast.Continue: ("'continue' is not supported", "write the opposite condition as an 'if'"),
-    ast.FunctionDef: ("functions inside of a kernel are not supported", "write the formula"),
+    ast.FunctionDef: (
+        "a function that is decorated, or is defined in a loop or condition",
+        "define it at the top of the kernel",
+    ),
     ast.Expr: ("this statement has no effect", "assign the value"),
 }

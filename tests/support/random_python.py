@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import random
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -22,11 +23,50 @@ from loopwright.passes.polyhedral.extents import infer_extents
 
 HEADER = (
     "import math\n\nimport numpy as np\n\nimport loopwright\n"
-    "from loopwright import c128, f64, i64\n\n\n"
+    "from loopwright import c128, f64, i64\n\nWEIGHTS = [1, -1, 2]\n\n\n"
+    "def helper(u, w):\n    return u - w\n\n\n"
 )
 
 FIRST_WITH_COMPLEX = 900
 """Functions of smaller numbers are as they were when they were counted."""
+
+FIRST_WITH_IDIOMS = 9000
+"""As above."""
+
+IDIOMS: tuple[tuple[str, ...], ...] = (
+    ("for v in {x}:", "    {x}[0] -= v"),
+    ("for p, (v, w) in enumerate(zip({x}, {x}[::-1])):", "    {x}[p] = v - w + p"),
+    ("for p, v in enumerate({x}, 1):", "    {x}[p - 1] = v - p"),
+    ("for dy, dx in ((0, 1), (1, 0), (2, 2)):", "    {M}[dy, dx] -= {M}[dx, dy]"),
+    ("for q, c in enumerate(WEIGHTS):", "    {M}[q, 1] += c * {M}[1, q]"),
+    ("for row in {M}:", "    row -= {M}[0, 1]"),
+    ("r = {M} * 1", "r = r - {N}", "r = r[::-1] + 1", "{M}[:, :] = r"),
+    (
+        "r = {x} * 1",
+        "for p in range(3):",
+        "    r = r - {x}[::-1]",
+        "    s = r",
+        "    {x}[0] -= s[1]",
+    ),
+    ("def g(u, w=2):", "    z = u - 1", "    return z - w", "{M}[:, :] = g({M}, {N})"),
+    ("b = {x}[1]", "h = lambda u: u - b", "{x}[0] = h({x}[2])", "{x}[1] = h({x}[3] - 1)"),
+    ("{x}[0] = helper({x}[1], {x}[2])", "{M}[0, 0] = helper({M}[1, 0], {x}[0]) + 1"),
+    ("{x} -= np.cumsum({x})",),
+    ("{x}[1:] -= np.diff({x})",),
+    ("{x} += np.arange(len({x})) - np.arange(2, 2 + len({x}))",),
+    ("{M}[0] = np.concatenate(({M}[1, :2], {M}[2, 2:]))",),
+    ("if {x}[0]:", "    {x}[1] -= 1"),
+)
+"""What Python programs are written with: statements over a vector, and matrices of one shape."""
+
+ORDERED: tuple[tuple[str, ...], ...] = (
+    ("{x}[0] = np.argmax({x}) - np.argmin({x})",),
+    ("{x} += np.maximum.accumulate({x})",),
+    ("{x}[1] -= np.ptp({x}) + np.count_nonzero({x} > 0)",),
+    ("{x} += ({x} > 1) * {x}", "{x}[0] += {x}[1] > {x}[2]"),
+    ("if np.any({x} > 2) and not np.all({x} < 1):", "    {x}[3] = 1"),
+)
+"""The same for numbers that have an order."""
 
 LARGEST_EXACT = 2.0**50
 """Products of larger numbers may be rounded, or overflow."""
@@ -61,6 +101,7 @@ class PythonFunction:
         self.is_complex = seed >= FIRST_WITH_COMPLEX and choices.random() < 0.3
         if self.is_complex:
             self.element = "c128"
+        self.idioms = random.Random(seed + 1)
 
     @property
     def source(self) -> str:
@@ -80,6 +121,9 @@ class PythonFunction:
                 self._local()
             else:
                 self.lines.append("    " + self._statement())
+        if self.seed >= FIRST_WITH_IDIOMS:
+            for _ in range(self.idioms.randint(0, 3)):
+                self.lines += [f"    {line}" for line in self._idiom()]
         if self.random.random() < 0.3:
             self.lines.append(f"    return {self._expression(self._shape(), 2)} * 1")
         kind = self.element
@@ -106,6 +150,17 @@ class PythonFunction:
         if self.permuted:
             arrays = [np.asfortranarray(a) if generator.random() < 0.5 else a for a in arrays]
         return [self.sizes["n"], self.sizes["m"], *arrays]
+
+    def _idiom(self) -> list[str]:
+        """Statements over arrays of random names; each name of theirs is used once."""
+        choose = self.idioms.choice
+        number = len(self.lines)
+        one, other = choose([("A", "B"), ("B", "A"), ("D", "D"), ("E", "E")])
+        names = {"x": choose("xy"), "M": one, "N": other}
+        lines = choose(IDIOMS if self.is_complex else IDIOMS + ORDERED)
+        text = "\n".join(lines).format(**names)
+        text = re.sub(r"\b(?![xynm]\b)([a-z]|dy|dx|row)\b", rf"\g<1>{number}", text)
+        return text.split("\n")
 
     def _shape(self) -> Shape:
         extents = self.random.choice([*ARRAYS.values(), ("m",), ("n", "n")])
