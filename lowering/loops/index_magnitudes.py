@@ -2,14 +2,14 @@
 
     affine.if (s0 - d0 - 1 >= 0)(%i)[%t]    ->    |t| + |i| + 1 <= 2^63 - 1
 
-A magnitude is a bound of the absolute value of an index: a sum of those of sizes, each with a
-factor, and a constant. Sizes that are known are constants.
+A `Magnitude` has all values of an index. Sizes that are known are constants.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import reduce
 
 from xdsl.dialects import affine, arith, func, memref, scf
 from xdsl.dialects.builtin import (
@@ -36,46 +36,15 @@ from ...passes.polyhedral.integer_ranges import constant_of
 from ...passes.polyhedral.memrefs import integer_width
 from ...passes.polyhedral.raising.affine_values import wraps_around
 from .call_graph import callee_of, functions_in
-
-Size = tuple[int, int | None]
-"""An argument by position: an integer (None), or a dimension of an array."""
+from .magnitude import Magnitude, Size, exactly
 
 _ROOM = 1 << 62
-"""Indices stay below: steps and lanes are added to them, and bounds subtracted from each other."""
+"""Indices stay below where sizes are not known yet."""
+
+_KNOWN_ROOM = (1 << 63) - (1 << 32)
+"""Indices that are known stay below: lanes and parts of tiles are added to them."""
 
 _SIGNED_PREDICATES = 6  # of arith.cmpi, those of equality included
-
-
-@dataclass(frozen=True, slots=True)
-class Magnitude:
-    """A bound of absolute values: the sizes' magnitudes times `factors`, and `constant`."""
-
-    constant: int = 0
-    factors: Mapping[Size, int] = field(default_factory=dict[Size, int])
-
-    def __add__(self, other: Magnitude) -> Magnitude:
-        factors = {
-            size: self.factors.get(size, 0) + other.factors.get(size, 0)
-            for size in (*self.factors, *other.factors)
-        }
-        return Magnitude(self.constant + other.constant, factors)
-
-    def is_large(self, bits: int) -> bool:
-        """Whether an integer of so many bits might not hold it."""
-        return bool(self.factors) or self.constant >> (bits // 2) > 0
-
-    def times(self, factor: int) -> Magnitude:
-        """That of a product with a constant."""
-        factors = {size: own * abs(factor) for size, own in self.factors.items()}
-        return Magnitude(self.constant * abs(factor), factors)
-
-    def largest(self, other: Magnitude) -> Magnitude:
-        """That of a value which is one or the other."""
-        factors = {
-            size: max(self.factors.get(size, 0), other.factors.get(size, 0))
-            for size in (*self.factors, *other.factors)
-        }
-        return Magnitude(max(self.constant, other.constant), factors)
 
 
 Need = tuple[Magnitude, int]
@@ -105,11 +74,11 @@ class SizeLimits:
 
 
 def size_limits(
-    function: func.FuncOp, known: Mapping[Size, int], *, arithmetic_only: bool = False
+    function: func.FuncOp, known: Mapping[Size, Magnitude], *, arithmetic_only: bool = False
 ) -> SizeLimits:
     """The sizes with which no index of a function, or of those that it calls, leaves its type.
 
-    `known` has the values of sizes. Operations of arith count where their result is a bound, a
+    `known` has what is known of sizes. Operations of arith count where their result is a bound, a
     subscript, an extent or in a condition; affine expressions do unless `arithmetic_only`. What
     depends on data never does.
     """
@@ -120,7 +89,8 @@ def size_limits(
     largest: dict[Size, int] = {}
     fits = True
     for magnitude, bits in walk.needs:
-        room = min(_ROOM, (1 << (bits - 1)) - 1) - magnitude.constant
+        most = _ROOM if magnitude.factors else _KNOWN_ROOM
+        room = min(most, (1 << (bits - 1)) - 1) - magnitude.constant
         fits &= room >= 0
         total = sum(magnitude.factors.values())
         for size, factor in magnitude.factors.items():
@@ -130,20 +100,20 @@ def size_limits(
 
 
 def _arguments(
-    function: func.FuncOp, known: Mapping[Size, int]
+    function: func.FuncOp, known: Mapping[Size, Magnitude]
 ) -> tuple[dict[SSAValue, Magnitude], dict[SSAValue, Extents]]:
     """The magnitudes of the integer arguments, and of the extents of arrays."""
     values: dict[SSAValue, Magnitude] = {}
     extents: dict[SSAValue, Extents] = {}
 
     def size(position: int, dimension: int | None) -> Magnitude:
-        value = known.get((position, dimension))
-        return Magnitude(0, {(position, dimension): 1}) if value is None else Magnitude(abs(value))
+        unknown = Magnitude(factors={(position, dimension): 1})
+        return known.get((position, dimension), unknown)
 
     for position, argument in enumerate(function.args):
         if is_memref(argument.type):
             extents[argument] = tuple(
-                size(position, dimension) if extent == DYNAMIC_INDEX else Magnitude(extent)
+                size(position, dimension) if extent == DYNAMIC_INDEX else exactly(extent)
                 for dimension, extent in enumerate(argument.type.get_shape())
             )
         elif isinstance(argument.type, IndexType | IntegerType):
@@ -212,7 +182,7 @@ class _Walk:
     ) -> Magnitude | None:
         match expression:
             case AffineConstantExpr(value):
-                return Magnitude(abs(value))
+                return exactly(value)
             case AffineDimExpr(position):
                 return self.values.get(operands[position])
             case AffineSymExpr(position):
@@ -231,27 +201,33 @@ class _Walk:
     def by_constant(self, kind: AffineBinaryOpKind, one: Magnitude, value: int) -> Magnitude:
         match kind:
             case AffineBinaryOpKind.Add:
-                return one + Magnitude(abs(value))
+                return one + exactly(value)
             case AffineBinaryOpKind.Mul:
                 return one.times(value)
             case AffineBinaryOpKind.Mod:
                 self.need(one)
-                return Magnitude(abs(value))
+                return Magnitude(0, abs(value))
             case _:
-                self.need(one + Magnitude(abs(value)))
-                return one if one.factors else Magnitude(one.constant // max(abs(value), 1) + 1)
+                self.need(one + Magnitude(-abs(value), abs(value)))
+                return one.divided(value)
 
-    def loop(self, body: Block, ends: Sequence[Magnitude | None], step: int, count: int) -> None:
-        """The first arguments of a loop's body are between its bounds."""
-        known = [each for each in ends if each is not None]
-        if len(known) != len(ends) or not known:
+    def loop(
+        self,
+        body: Block,
+        lower: Sequence[Magnitude | None],
+        upper: Sequence[Magnitude | None],
+        step: int,
+        count: int,
+    ) -> None:
+        """The first arguments of a loop's body are between its bounds, which are subtracted."""
+        first, last = _hull(lower), _hull(upper)
+        if first is None or last is None:
             return
-        largest = known[0]
-        for each in known[1:]:
-            largest = largest.largest(each)
-        self.need(largest + Magnitude(step))
+        self.need(last - first + exactly(step))
+        values = first.hull(last)
+        self.need(values + Magnitude(0, step))
         for variable in body.args[:count]:
-            self.values[variable] = largest
+            self.values[variable] = values
 
     def condition(self, value: SSAValue) -> None:
         owner = value.owner
@@ -268,7 +244,7 @@ class _Walk:
             return self.extents[array][position]
         shape = array.type.get_shape() if is_memref(array.type) else ()
         known = position < len(shape) and shape[position] != DYNAMIC_INDEX
-        return Magnitude(shape[position]) if known else None
+        return exactly(shape[position]) if known else None
 
     def arithmetic(
         self, operation: Operation, found: Magnitude | None, *, exact: bool = True
@@ -285,6 +261,11 @@ class _Walk:
             self.open[result] = tuple(needs)
 
 
+def _hull(parts: Sequence[Magnitude | None]) -> Magnitude | None:
+    known = [each for each in parts if each is not None]
+    return reduce(Magnitude.hull, known) if known and len(known) == len(parts) else None
+
+
 def _bits(kind: Attribute) -> int:
     return integer_width(kind) or 64
 
@@ -293,7 +274,7 @@ def _affine_for(walk: _Walk, op: Operation) -> None:
     assert isinstance(op, affine.ForOp)
     lower = walk.results(op.lowerBoundMap.data, op.lowerBoundOperands)
     upper = walk.results(op.upperBoundMap.data, op.upperBoundOperands)
-    walk.loop(op.body.block, [*lower, *upper], op.step.value.data, 1)
+    walk.loop(op.body.block, lower, upper, op.step.value.data, 1)
 
 
 def _affine_parallel(walk: _Walk, op: Operation) -> None:
@@ -303,7 +284,7 @@ def _affine_parallel(walk: _Walk, op: Operation) -> None:
     lower = walk.results(lower_map, op.map_operands[:split])
     upper = walk.results(upper_map, op.map_operands[split:])
     step = max((each.value.data for each in op.steps), default=1)
-    walk.loop(op.body.block, [*lower, *upper], step, len(op.body.block.args))
+    walk.loop(op.body.block, lower, upper, step, len(op.body.block.args))
 
 
 def _affine_if(walk: _Walk, op: Operation) -> None:
@@ -324,10 +305,7 @@ def _affine_apply(walk: _Walk, op: Operation) -> None:
 def _affine_extremum(walk: _Walk, op: Operation) -> None:
     function = op.properties["map"]
     assert isinstance(function, AffineMapAttr)
-    found, *others = walk.results(function.data, op.operands)
-    for each in others:
-        found = None if found is None or each is None else found.largest(each)
-    walk.arithmetic(op, found)
+    walk.arithmetic(op, _hull(walk.results(function.data, op.operands)))
 
 
 def _access(walk: _Walk, op: Operation) -> None:
@@ -359,11 +337,11 @@ def _linearize(walk: _Walk, op: Operation) -> None:
 
 def _scf_for(walk: _Walk, op: Operation) -> None:
     assert isinstance(op, scf.ForOp)
-    ends = [walk.values.get(end) for end in (op.lb, op.ub)]
+    lower, upper = (walk.values.get(end) for end in (op.lb, op.ub))
     step = walk.values.get(op.step)
-    if None not in ends and step is not None and not step.factors:
+    if None not in (lower, upper) and step is not None and not step.factors:
         walk.use((op.lb, op.ub))
-        walk.loop(op.body.block, ends, step.constant, 1)
+        walk.loop(op.body.block, [lower], [upper], step.constant, 1)
 
 
 def _scf_if(walk: _Walk, op: Operation) -> None:
@@ -377,7 +355,7 @@ def _alloc(walk: _Walk, op: Operation) -> None:
     sizes = iter(op.dynamic_sizes)
     shape = op.memref.type.get_shape()
     walk.extents[op.memref] = tuple(
-        walk.values.get(next(sizes)) if extent == DYNAMIC_INDEX else Magnitude(extent)
+        walk.values.get(next(sizes)) if extent == DYNAMIC_INDEX else exactly(extent)
         for extent in shape
     )
 
@@ -421,7 +399,7 @@ def _constant(walk: _Walk, op: Operation) -> None:
     assert isinstance(op, arith.ConstantOp)
     number = constant_of(op.result)
     if number is not None:
-        walk.values[op.result] = Magnitude(abs(number))
+        walk.values[op.result] = exactly(number)
 
 
 def _cast(walk: _Walk, op: Operation) -> None:
@@ -451,9 +429,23 @@ def _product(walk: _Walk, op: Operation) -> None:
             return
 
 
+def _quotient(left: Magnitude, right: Magnitude) -> Magnitude:
+    return left.divided(right.low if right == exactly(right.low) else 0)
+
+
+def _unsigned_quotient(left: Magnitude, right: Magnitude) -> Magnitude | None:
+    return None if left.low < 0 or left.factors else _quotient(left, right)
+
+
+def _remainder(left: Magnitude, right: Magnitude) -> Magnitude:
+    return left.around_zero() if right.factors else right.around_zero()
+
+
 _SUM = _binary(Magnitude.__add__, exact=False)
-_EITHER = _binary(Magnitude.largest, exact=True)
-_FIRST = _binary(lambda left, _: left, exact=True)
+_DIFFERENCE = _binary(Magnitude.__sub__, exact=False)
+_EITHER = _binary(Magnitude.hull, exact=True)
+_QUOTIENT = _binary(_quotient, exact=True)
+_REMAINDER = _binary(_remainder, exact=True)
 
 _RULES: Mapping[str, Callable[[_Walk, Operation], None]] = {
     "affine.for": _affine_for,
@@ -482,15 +474,15 @@ _RULES: Mapping[str, Callable[[_Walk, Operation], None]] = {
     "arith.index_cast": _cast,
     "arith.extsi": _cast,
     "arith.addi": _SUM,
-    "arith.subi": _SUM,
+    "arith.subi": _DIFFERENCE,
     "arith.muli": _product,
     "arith.minsi": _EITHER,
     "arith.maxsi": _EITHER,
     "arith.select": _EITHER,
-    "arith.divsi": _FIRST,
-    "arith.divui": _FIRST,
-    "arith.floordivsi": _FIRST,
-    "arith.ceildivsi": _FIRST,
-    "arith.remsi": _FIRST,
-    "arith.remui": _FIRST,
+    "arith.divsi": _QUOTIENT,
+    "arith.divui": _binary(_unsigned_quotient, exact=True),
+    "arith.floordivsi": _QUOTIENT,
+    "arith.ceildivsi": _QUOTIENT,
+    "arith.remsi": _REMAINDER,
+    "arith.remui": _REMAINDER,
 }

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from xdsl.dialects import func
 
-from ...lowering.loops.index_magnitudes import Size, SizeLimits, size_limits
+from ...lowering.loops.index_magnitudes import SizeLimits, size_limits
+from ...lowering.loops.magnitude import Magnitude, Size, exactly
 from ...passes.polyhedral.bounds import BoundsError
 from ...passes.polyhedral.scop import Scop
 from ..calling.signature import WHOLE_LOOP
@@ -27,7 +28,8 @@ def loop_limits(loops: func.FuncOp, scop: Scop, sizes: Mapping[str, int]) -> Siz
     """
     known = _known(scop, sizes)
     # Tile sizes are behind the arguments of the program.
-    known |= {(n, None): WHOLE_LOOP for n in range(len(scop.func.args), len(loops.args))}
+    tiles = range(len(scop.func.args), len(loops.args))
+    known |= {(position, None): Magnitude(0, WHOLE_LOOP) for position in tiles}
     return _checked(size_limits(loops, known), scop, sizes)
 
 
@@ -44,9 +46,9 @@ def fit(loops: func.FuncOp) -> bool:
     return size_limits(loops, {}).fits
 
 
-def _known(scop: Scop, sizes: Mapping[str, int]) -> dict[Size, int]:
+def _known(scop: Scop, sizes: Mapping[str, int]) -> dict[Size, Magnitude]:
     return {
-        (size.argument, size.dimension): sizes[size.name]
+        (size.argument, size.dimension): exactly(sizes[size.name])
         for size in scop.sizes
         if size.name in sizes
     }

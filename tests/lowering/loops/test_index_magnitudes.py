@@ -7,6 +7,7 @@ from xdsl.dialects import func
 
 from loopwright.dialects.parse import parse_module
 from loopwright.lowering.loops.index_magnitudes import SizeLimits, size_limits
+from loopwright.lowering.loops.magnitude import exactly
 
 ROOM = 1 << 62
 
@@ -81,3 +82,28 @@ def test_data() -> None:
   }"""
     assert limits("%n: index", text).largest == {(0, None): ROOM - 1}
     assert limits("%n: index", text, arithmetic_only=True).largest == {}
+
+
+def test_known_values_have_signs() -> None:
+    """Three times 1.5 * 2^60 on both sides fits, although the absolute values add up to more."""
+    text = """%one = arith.constant 1 : i32
+  affine.for %i = 0 to 7 {
+    affine.if affine_set<(d0)[s0] : ((d0 - 3) * STEP + s0 >= 0)>(%i)[%t] {
+      affine.store %one, %Y[%i] : memref<?xi32>
+    }
+  }"""
+    for step, fits in ((1, True), (2, False)):
+        scaled = text.replace("STEP", str(step * 2**60 + 2**59))
+        text_of = f"func.func @f(%t: index, %Y: memref<?xi32>) {{\n  {scaled}\n  return\n}}"
+        (function,) = parse_module(text_of).ops
+        assert isinstance(function, func.FuncOp)
+        assert size_limits(function, {(0, None): exactly(5)}).fits == fits
+
+
+@pytest.mark.parametrize("end", [2**62, 2**63 - 2**33])
+@pytest.mark.parametrize("start", [0, -(2**62)])
+def test_bounds_are_subtracted_from_each_other(start: int, end: int) -> None:
+    text = f"affine.for %i = {start} to %n {{\n  }}"
+    (function,) = parse_module(f"func.func @f(%n: index) {{\n  {text}\n  return\n}}").ops
+    assert isinstance(function, func.FuncOp)
+    assert size_limits(function, {(0, None): exactly(end)}).fits == (start == 0)
