@@ -23,7 +23,8 @@ class UnrollAndJam(Transformation):
 
     The loop `it` over strips of `factor` values stays where `i` was; the loop over the values of a
     strip moves into all loops inside, though not into vector loops, and is unrolled. Strips of a
-    parallel loop are parallel.
+    parallel loop are parallel. The copies of what runs once in an inner loop, as the beginning of a
+    sum, are next to each other.
     `unroll-and-jam{loops=i factor=4}`:
 
         for i:                  for i in steps of 4:
