@@ -18,12 +18,12 @@ from operator import itemgetter
 
 import islpy as isl
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, FixedBitwidthType
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...passes.estimate.lane_layout import lane_dimension
-from ...passes.estimate.program_statistics import StatementStatistics, memory_order
+from ...passes.estimate.program_statistics import StatementStatistics, bytes_of, memory_order
 from ...passes.polyhedral.isl_context import TooComplexError, bounded
 from ...passes.polyhedral.memrefs import memref_shape
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Tree, path, sum_of_affs, walk
@@ -104,7 +104,7 @@ class Placement:
         if not self.whole or self.whole == len(self.sizes):
             return 1
         sizes = self.sizes[len(self.sizes) - self.whole :]
-        row = math.prod(size.constant for size in sizes) * _bytes(self.array.element_type)
+        row = math.prod(size.constant for size in sizes) * bytes_of(self.array.element_type)
         is_small = all(size.is_constant for size in sizes) and 0 < row < _LONG_ROW
         return 1 + math.ceil(_CACHE_LINE / row) if is_small and row % _CACHE_LINE else 1
 
@@ -218,17 +218,12 @@ def _padded(shape: Sequence[int], element: Attribute) -> list[int]:
     [4, 32, 1024] of i32    ->    [4, 32, 1040]
     """
     result = list(shape)
-    stride = _bytes(element)
+    stride = bytes_of(element)
     for position in reversed(range(1, len(result))):
         if stride * result[position] % _CONFLICT == 0:
             result[position] += math.ceil(_CACHE_LINE / stride)
         stride *= result[position]
     return result
-
-
-def _bytes(element: Attribute) -> int:
-    width = element.bitwidth if isinstance(element, FixedBitwidthType) else 64
-    return max(1, width // 8)
 
 
 def placements_by_user(placements: Iterable[Placement]) -> dict[tuple[str, str], Placement]:

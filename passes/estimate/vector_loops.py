@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import accumulate, combinations
@@ -16,6 +16,7 @@ from ..polyhedral.counting import UncountableError, cardinality, fix_parameters,
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, place_of, walk
 from ..schedules.active_pairs import Function
 from ..schedules.program_edits import outer_values
+from ..schedules.schedule import Schedule
 from .operation_costs import accumulates_in_lanes, adds_up_in_order
 from .program_statistics import StatementStatistics, bytes_of, is_scalar, subscript_steps
 from .scheduled_program import ScheduledProgram, innermost_loop
@@ -365,20 +366,20 @@ class VectorLoops:
 
         What is accumulated must stay at one place: sums in scatter form are no reductions for it.
         """
-        outer = loops[: place_of(loop, loops)]
-        return {
-            leaf.statement
-            for leaf, inside in leaves(loop, outer)
-            if accumulates_in_lanes(self._schedule, leaf.statement)
-            and self._program.statement(leaf.statement).rewrites(inside, loop)
-        }
+        return self._staying(accumulates_in_lanes, loop, loops)
 
     def ordered_sums(self, loop: Loop, loops: tuple[Loop, ...]) -> set[str]:
         """The statements of a loop of which LLVM makes vectors of terms, added one by one."""
+        return self._staying(adds_up_in_order, loop, loops)
+
+    def _staying(
+        self, is_sum: Callable[[Schedule, str], bool], loop: Loop, loops: tuple[Loop, ...]
+    ) -> set[str]:
+        """Such sums among the statements of a loop, that stay at one place along it."""
         return {
             leaf.statement
             for leaf, inside in leaves(loop, loops[: place_of(loop, loops)])
-            if adds_up_in_order(self._schedule, leaf.statement)
+            if is_sum(self._schedule, leaf.statement)
             and self._program.statement(leaf.statement).rewrites(inside, loop)
         }
 
