@@ -180,10 +180,12 @@ class ContractionPlan(BlockSteps):
     def _sharing(self) -> tuple[str, ...]:
         """The loops over products that all use the same operand in whole: it is packed once.
 
-        They go inside of those that use others.
+        They go inside of those that use others. An operand that tiles cut has to stay in a cache.
         """
         whole = zip(self.sizes[1:], (self.found.vector, self.found.terms[0]), strict=True)
-        if any(size < self.found.extents[name] for size, name in whole):
+        is_cut = any(size < self.found.extents[name] for size, name in whole)
+        copied = self.found.extents[self.found.vector] * self.depth * self.element
+        if is_cut and copied > self.schedule.target.caches[2] * BLOCK_OF_L2:
             return ()
         statement = self.statistics.statements[self.found.statement]
         around = {loop.name: loop for loop in loops_around(self.schedule.tree, self.statement)}

@@ -1,13 +1,16 @@
 """Contiguous runs: how far an access walks through neighbouring memory before it jumps.
 
 A stream from behind the second-level cache is fetched ahead only once it has been seen for a while:
-narrow strips of wide rows are slower than whole rows, byte for byte.
+narrow strips of wide rows are slower than whole rows, byte for byte. Streams of a few rows are seen
+side by side; those of many rows are not, even where all of their lines stay in a cache.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 
+from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access
 from .program_statistics import ProgramStatistics, StatementStatistics, bytes_of
@@ -23,23 +26,37 @@ def contiguous_run(
     statistics: ProgramStatistics,
     rows: int,
     is_cached: Callable[[Loop], bool],
+    machine: Machine,
 ) -> float:
     """Bytes that an access touches one after the other, together with those of `rows` in all.
 
     Loops around a part that `is_cached` says to stay in a cache come in any order: their lines are
-    left for the iterations that need the rest of them.
+    left for the iterations that need the rest of them. Where they are of more rows than a core finds
+    pages at once, nothing is fetched ahead.
     """
     size = bytes_of(access.array.element_type)
     run = float(size)
     row = float(size * statistics.extents(access.array)[-1]) if rows > 1 else 0.0
     apart = [(row, float(rows))]
-    for loop, trips in zip(reversed(loops), reversed(statement.trips(loops)), strict=True):
+    steps: list[tuple[Loop, float, float]] = []
+    for loop, trips in zip(loops, statement.trips(loops), strict=True):
         motion = statement.motion(loops, loop)
         stride = 0 if motion is None else statement.stride(access, motion, statistics)
-        apart.append((abs(stride) * size, trips))
+        # The lanes of a vector are touched at once, whatever loops there are inside.
+        lanes = min(loop.vector or 1, trips)
+        if lanes > 1:
+            apart.append((abs(stride) * size, lanes))
+        steps.append((loop, trips / lanes, abs(stride) * size * lanes))
+    run = _joined(run, apart)
+    for loop, trips, step in reversed(steps):
+        apart.append((step, trips))
         run = _joined(run, apart)
-        if apart and not is_cached(loop):
+        if not apart:
+            continue
+        if not is_cached(loop):
             break
+        if prod(trips for _, trips in apart) > machine.tlb_entries:
+            return max(run, float(machine.cache_line))
     return run
 
 

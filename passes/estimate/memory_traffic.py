@@ -7,7 +7,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from math import inf, log, prod
 
@@ -32,7 +32,8 @@ class MemoryTraffic:
             self._program.threads(self._program.statement(leaf.statement), outer)
             for leaf, outer in leaves(nest, ())
         )
-        streams, unseen = self._streams(nest), self._unseen_share(nest)
+        streams, runs = self._streams(nest), self._runs(nest)
+        unseen = _unseen_share(runs, machine.stream_start)
         for level, bandwidth in machine.bandwidths.items():
             if self._size <= machine.capacity(level):
                 yield 0.0
@@ -46,7 +47,8 @@ class MemoryTraffic:
             if level > 1:
                 # Several runs that begin at the same time wait together.
                 waiting = (machine.unseen_stream - 1) / max(1.0, streams / 2)
-                speed /= 1 + unseen * waiting
+                short = _shortness(runs, machine.shortest_run) if level > 2 else 0.0
+                speed /= 1 + unseen * waiting + short
             yield traffic / min(limit, speed)
 
     @cached_property
@@ -54,8 +56,8 @@ class MemoryTraffic:
         """Bytes of all arrays."""
         return sum(map(self._statistics.bytes, self._program.schedule.scop.arrays))
 
-    def _unseen_share(self, nest: Loop) -> float:
-        """The share of large arrays that is read before the prefetchers see a stream."""
+    def _runs(self, nest: Loop) -> Collection[tuple[float, float]]:
+        """Bytes of the contiguous runs in which each large array is walked through, and of it."""
         machine = self._program.machine
         large = machine.capacity(2)
         runs: dict[str, tuple[float, float]] = {}
@@ -71,15 +73,11 @@ class MemoryTraffic:
                 if size > large:
                     rows = rows_together(statistics, access)
                     run = contiguous_run(
-                        access, statistics, loops, self._statistics, rows, is_cached
+                        access, statistics, loops, self._statistics, rows, is_cached, machine
                     )
                     longest = max(run, runs.get(access.array.name, (0.0, 0.0))[0])
                     runs[access.array.name] = longest, size
-        whole = sum(size for _, size in runs.values())
-        starts = sum(
-            min(size, machine.stream_start * (size / run - 1)) for run, size in runs.values()
-        )
-        return max(0.0, starts / whole) if whole else 0.0
+        return runs.values()
 
     def _write_allocated(self, nest: Loop) -> float:
         """Bytes that are read from memory only because a part of their line is written.
@@ -143,3 +141,16 @@ class MemoryTraffic:
             by_array = footprint(self._statistics, accesses, self._program.machine.cache_line)
             found = self._footprints[id(tree)] = sum(by_array.values())
         return found
+
+
+def _unseen_share(runs: Collection[tuple[float, float]], until: float) -> float:
+    """The share of arrays that is read before the prefetchers see a stream, `until` into a run."""
+    whole = sum(size for _, size in runs)
+    unseen = sum(min(size, until * (size / run - 1)) for run, size in runs)
+    return max(0.0, unseen / whole) if whole else 0.0
+
+
+def _shortness(runs: Collection[tuple[float, float]], shortest: float) -> float:
+    """By how many lengths of theirs runs are too short, over all bytes of the arrays."""
+    whole = sum(size for _, size in runs)
+    return sum(size * max(0.0, shortest / run - 1) for run, size in runs) / whole if whole else 0.0

@@ -95,6 +95,8 @@ class Machine:
     unseen_stream: float
     """How many times as long a line takes until then, of two runs, from behind the second-level
     cache."""
+    shortest_run: int
+    """Bytes of a contiguous run below which lines come from memory one by one."""
     prefetched_streams: int
     """Rows of a matrix that come from memory side by side without waiting for each other."""
     memory_bandwidth: float

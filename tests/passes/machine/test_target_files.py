@@ -55,6 +55,7 @@ RANGES = {
     "line_latencies": (1, 500),
     "streams": (2, 32),
     "stream_start": (64, 8192),
+    "shortest_run": (64, 1024),
     "unseen_stream": (1.0, 4.0),
     "prefetched_streams": (2, 64),
     "memory_bandwidth": (1e9, 2e12),
