@@ -31,8 +31,8 @@ def contiguous_run(
     """Bytes that an access touches one after the other, together with those of `rows` in all.
 
     Loops around a part that `is_cached` says to stay in a cache come in any order: their lines are
-    left for the iterations that need the rest of them. Where they are of more rows than a core finds
-    pages at once, nothing is fetched ahead.
+    left for the iterations that need the rest of them. Where there are more rows than pages that a
+    core finds at once, nothing is fetched ahead.
     """
     size = bytes_of(access.array.element_type)
     run = float(size)
