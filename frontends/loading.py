@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..runtime.calling.api_checks import check_path
+from ..runtime.calling.api_checks import check_path, check_texts
 from ..runtime.program import Program
 from ..runtime.program import load as load_text
 
@@ -20,6 +20,7 @@ def load(source: str | Path, *, cflags: Sequence[str] = ()) -> Program:
     SourceError.
     """
     check_path("load", "source", source)
+    check_texts("load", "cflags", cflags)
     if is_python(source):
         from .python.python_file import load_python
 

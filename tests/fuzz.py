@@ -21,22 +21,22 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from support.campaign_record import add
-from support.fuzzing import findings
+from support.fuzzing import KINDS, findings
 
 REPORT_EVERY = 500
 
 
-def work(connection: Connection, folder: str, start: int, end: int) -> None:
+def work(connection: Connection, folder: str, start: int, end: int, kind: str | None) -> None:
     """The child: tells each seed that it begins, and each finding."""
     try:
-        for finding in findings(Path(folder), iter(range(start, end))):
+        for finding in findings(Path(folder), iter(range(start, end)), kind):
             connection.send(finding)
     except BaseException:
         connection.send((-1, None, traceback.format_exc()))
     connection.send(None)
 
 
-def fuzz(inputs: int, seed: int, limit: float) -> int:
+def fuzz(inputs: int, seed: int, limit: float, kind: str | None = None) -> int:
     """Runs so many seeds, and returns the number of findings."""
     found, position, end = 0, seed, seed + inputs
     began = time.monotonic()
@@ -44,7 +44,7 @@ def fuzz(inputs: int, seed: int, limit: float) -> int:
     with tempfile.TemporaryDirectory() as folder:
         while position < end:
             ours, theirs = context.Pipe()
-            child = context.Process(target=work, args=(theirs, folder, position, end))
+            child = context.Process(target=work, args=(theirs, folder, position, end, kind))
             child.start()
             theirs.close()
             problem = "hangs"
@@ -91,12 +91,14 @@ def main() -> int:
     parser.add_argument("--inputs", type=int, default=int(environment))
     parser.add_argument("--seed", type=int, default=0, help="the first one")
     parser.add_argument("--limit", type=float, default=30, help="seconds that an input may take")
+    parser.add_argument("--kind", choices=KINDS, help="mutate these only (default: all)")
     parser.add_argument("--record", metavar="NAME", help="add to benchmarks/results/NAME.json")
     options = parser.parse_args()
-    found = fuzz(options.inputs, options.seed, options.limit)
+    found = fuzz(options.inputs, options.seed, options.limit, options.kind)
     if options.record is not None:
         seeds = range(options.seed, options.seed + options.inputs)
-        add(options.record, "mutated inputs", options.inputs, 0, found, seeds)
+        campaign = f"mutated inputs of {options.kind}" if options.kind else "mutated inputs"
+        add(options.record, campaign, options.inputs, 0, found, seeds)
     return 1 if found else 0
 
 

@@ -13,7 +13,15 @@ from ...dialects.errors import SourceError
 from ...passes.machine.target import Target
 from ...passes.polyhedral.isl_context import TooComplexError
 from ...passes.schedules.errors import TransformationError
-from ...runtime.calling.api_checks import check_flags, check_path, check_target, check_threads
+from ...runtime.calling.api_checks import (
+    check_flags,
+    check_path,
+    check_sizes,
+    check_target,
+    check_text,
+    check_texts,
+    check_threads,
+)
 from ...support.output_files import write_output
 from .c_file import program_of, read_regions, read_source
 from .call_check import Entry, Kernel, entry
@@ -67,6 +75,10 @@ def drop_in(
         check_path("drop_in", name, each)
     check_flags("drop_in", fast_math=fast_math, machine_code=machine_code)
     check_threads("drop_in", threads)
+    check_sizes("drop_in", sizes)
+    check_texts("drop_in", "cflags", cflags)
+    if schedule is not None:
+        check_text("drop_in", "schedule", schedule)
     check_target("drop_in", target)
     fuses = not any(flag.startswith(("-std=c", "-ansi", "-ffp-contract=off")) for flag in cflags)
     options = Options(schedule, sizes, threads, fast_math, target, machine_code, fuses)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, overload
 
 from ...dialects.errors import SourceError
+from ...runtime.calling.api_checks import check_flags
 from .captured import Captured
 from .parameters import is_open
 from .python_kernel import PythonKernel
@@ -36,6 +37,7 @@ def kernel(
     order, and with gaps; with `copy`, calls copy those that code cannot be made for, and copy
     results back. Raises SourceError, which points at the Python source.
     """
+    check_flags("loopwright.kernel", copy=copy)
     if function is None:
         return partial(kernel, copy=copy)
     if not inspect.isfunction(function):

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -19,7 +20,7 @@ from ...dialects.errors import SourceError
 from ...dialects.parse import parse_module
 from ...passes.machine.target import Target
 from ...passes.schedules.schedule import Schedule
-from ...runtime.calling.api_checks import check_path
+from ...runtime.calling.api_checks import check_choice, check_path
 from ...runtime.calling.arguments import ArrayArgument
 from ...runtime.calling.errors import (
     ArgumentCountError,
@@ -181,6 +182,9 @@ class PythonKernel(Immutable):
         """
         from ...runtime.tuning.tune import TuningOptions, tune  # as in `explain`
 
+        known = [each.name for each in fields(TuningOptions)]
+        for name in options:
+            check_choice(self.python.__name__, "an option", name, known)
         kernel, values = self._for_arrays_of(args)
         given = TuningOptions(budget, threads, fast_math, **options)
         result = tune(kernel.function, values, given)

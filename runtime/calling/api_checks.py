@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 from typing import cast
@@ -16,6 +16,9 @@ from ...support.summaries import shortened
 
 MOST_THREADS = 1024
 """More than any machine has cores for."""
+
+MOST_SECONDS = 10**9
+"""About 30 years; the system's calls that wait take no more than ten times of it."""
 
 INDICES = range(-(2**63), 2**63)
 """The values of `index`."""
@@ -86,12 +89,23 @@ def check_seconds(subject: str, name: str, value: object) -> None:
         raise TypeError(f"{subject}: {name} is a number of seconds, not {_shown(value)}")
     if not 0 <= float(value) < float("inf"):
         raise ValueError(f"{subject}: {name} must be finite and not negative, got {value}")
+    if float(value) > MOST_SECONDS:
+        raise ValueError(f"{subject}: {name} must be at most {MOST_SECONDS} seconds, got {value}")
 
 
 def check_text(subject: str, name: str, value: object) -> None:
     """Raises TypeError for what is no text."""
     if not isinstance(value, str):
         raise TypeError(f"{subject}: {name} is a text, not {_shown(value)}")
+
+
+def check_texts(subject: str, name: str, value: object) -> None:
+    """Raises TypeError for what is no list of texts; a text is none."""
+    items: Sequence[object] = [None]
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        items = cast("Sequence[object]", value)
+    if not all(isinstance(each, str) for each in items):
+        raise TypeError(f"{subject}: {name} is a list of texts, not {_shown(cast(object, value))}")
 
 
 def check_path(subject: str, name: str, value: object) -> None:

@@ -17,6 +17,7 @@ from xdsl.ir import Attribute
 from ...dialects.errors import SourceError
 from ...dialects.external import ExternalCallOp
 from ...dialects.mathematics import ExternalOp
+from ..calling.api_checks import check_text
 
 _SIGNATURES = {
     name: signature
@@ -63,6 +64,7 @@ def register_function(name: str, function: object) -> None:
     `function` is a function of ctypes, an object with an `address` (a callback of Numba's `cfunc`),
     or an address. Raises ValueError for names of the C mathematics library, and TypeError.
     """
+    check_text("register_function", "name", name)
     if not name.isidentifier():
         raise ValueError(f"{name!r} is no name of a function")
     if is_library_function(name):

@@ -25,6 +25,15 @@ from ...passes.search.algorithm import Search, SearchOptions
 from ...passes.search.result import Progress, Result, Task
 from ...passes.search.searches import find_search
 from ...passes.search.searching import search
+from ...passes.search.space.stages import SPACES
+from ..calling.api_checks import (
+    check_choice,
+    check_flags,
+    check_integer,
+    check_seconds,
+    check_text,
+    check_threads,
+)
 from ..choosing.database import Question, Tuned, TuningDatabase, default_database
 from ..jit.threads import default_threads
 from ..program import Function
@@ -74,6 +83,7 @@ def tune(
     for a search that runs candidates where nothing is to be run, BoundsError where the program
     would leave an array, LearningError, SourceError, EvaluationError and what a call raises.
     """
+    _check_options(function.name, options)
     has_runs = options.runs and options.budget is not None
     name = options.search or ("hybrid" if has_runs else "beam")
     kind = find_search(name)
@@ -117,6 +127,25 @@ def tune(
         if memory is not None:
             result = memory.keep(result, evaluator.baseline_seconds)
     return result
+
+
+def _check_options(subject: str, options: TuningOptions) -> None:
+    """Raises TypeError, ValueError for options of another type or out of their range."""
+    if options.budget is not None:
+        check_seconds(subject, "budget", options.budget)
+    check_seconds(subject, "longest", options.longest)
+    check_threads(subject, options.threads)
+    check_flags(subject, fast_math=options.fast_math, keep=options.keep, runs=options.runs)
+    check_choice(subject, "space", options.space, SPACES)
+    for name in ("model", "ranker", "search", "interchange"):
+        value: object = getattr(options, name)
+        if value is not None or name in ("model", "ranker"):
+            check_text(subject, name, value)
+    for name, least in (("beam", 1), ("memory", 1), ("seed", 0)):
+        number: int = getattr(options, name)
+        check_integer(subject, name, number)
+        if number < least:
+            raise ValueError(f"{subject}: {name} must be at least {least}, got {number}")
 
 
 def _default(

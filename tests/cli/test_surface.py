@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
+import shutil
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -251,3 +253,19 @@ def test_sizes_of_the_api_fit_into_index() -> None:
         function.default_schedule({"n": 2**63, "tsteps": 2})
     with pytest.raises(ValueError, match="size n does not fit into index"):
         function.explain_default({"n": 10**400, "tsteps": 2})
+
+
+def schedule_examples() -> list[str]:
+    _, _, examples = (parser_of("schedule").epilog or "").partition("examples:\n")
+    return [line.strip() for line in examples.replace("\\\n", " ").splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("example", schedule_examples())
+def test_examples_of_the_help_run(
+    example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "--svg" in example and not shutil.which("dot"):
+        pytest.skip("Graphviz is not installed")
+    monkeypatch.chdir(tmp_path)
+    name, *arguments = shlex.split(example)
+    assert name == "loopwright" and main(arguments) == 0

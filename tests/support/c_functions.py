@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir.affine import AffineConstraintKind
 
 from loopwright.dialects.parse import parse_module
 from loopwright.frontends.c.translate import Translation
+from loopwright.passes.polyhedral.size_assumptions import assumptions, integer_arguments
 
+from .arithmetic import UndefinedBehaviourError
 from .c_code import compilers
 from .interpreter import Interpreter
 from .random_c import RandomFunction
 
+_HOLDS: dict[AffineConstraintKind, Callable[[int], bool]] = {
+    AffineConstraintKind.ge: lambda value: value >= 0,
+    AffineConstraintKind.eq: lambda value: value == 0,
+}
 C_TYPES = {
     "signed char": ctypes.c_int8,
     "unsigned char": ctypes.c_uint8,
@@ -63,6 +73,7 @@ def call(library: ctypes.CDLL, name: str, function: RandomFunction) -> dict[str,
 
 
 def interpreted(translation: Translation, function: RandomFunction) -> dict[str, object]:
+    """The arguments after a call; raises UndefinedBehaviourError for sizes that it is not for."""
     values = copies(function)
     passed: list[object] = []
     for parameter in translation.parameters:
@@ -78,6 +89,18 @@ def interpreted(translation: Translation, function: RandomFunction) -> dict[str,
             passed.append(int(value))
         else:
             passed.append(int(np.array(value).astype(f"i{int(parameter.mlir[1:]) // 8}")))
+    module = parse_module(translation.text)
+    _check_sizes(module, passed)
     with np.errstate(all="ignore"):
-        Interpreter(parse_module(translation.text)).run("f", *passed)
+        Interpreter(module).run("f", *passed)
     return values
+
+
+def _check_sizes(module: ModuleOp, passed: Sequence[object]) -> None:
+    """A scalar in a bound or condition is a size: the function may not be for its value."""
+    (function,) = (op for op in module.walk() if isinstance(op, FuncOp))
+    sizes = [passed[position] for position in integer_arguments(function)]
+    for is_refused, one in assumptions(function):
+        assert not is_refused and not one.num_symbols
+        if not all(_HOLDS[each.kind](each.lhs.eval(sizes, [])) for each in one.constraints):
+            raise UndefinedBehaviourError("sizes that the function is not for")

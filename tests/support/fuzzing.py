@@ -11,20 +11,25 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import asdict
+from functools import cache
 from io import StringIO
 from pathlib import Path
 
+from loopwright import certificate as checker
 from loopwright import load, opt
 from loopwright.cli import main
+from loopwright.lowering.certificate import certificate
 from loopwright.passes.machine.cpuinfo import CpuInfo
 from loopwright.passes.machine.target import Target
 from loopwright.passes.transformations.registry import all_transformations, letters
 from loopwright.runtime.choosing.database import Question, Tuned, TuningDatabase
 from loopwright.runtime.machine import measured
 from loopwright.runtime.machine.measured import Measurement
+from loopwright.runtime.tuning.tile_journal import Journal
 
 from .choice import SeededChooser
 from .random_schedules import random_schedule
+from .same_results import first_difference
 from .scops import KERNELS, schedule_of
 
 _TOKEN = re.compile(r'"[^"\n]*"|[%#@!^]?[A-Za-z_0-9.$-]+|\s+|.', re.DOTALL)
@@ -91,32 +96,43 @@ def _pipeline(source: random.Random) -> str:
     return str(schedule) or "interchange{loops=i,j}"
 
 
+KINDS = (
+    *("program", "pipeline", "notation", "schedule file", "sizes", "opt", "machine file"),
+    *("database", "tile journal", "certificate", "verify"),
+)
+"""What is mutated."""
+
+
 class Inputs:
     """The inputs of seeds: each is written to a folder, and handed to one command."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, kind: str | None = None) -> None:
         self.folder = folder
         self.programs = programs()
         self.plain = folder / "plain.mlir"
         self.plain.write_text(_PLAIN)
         self.target = Target.host()
         os.environ["LOOPWRIGHT_TUNING"] = str(folder / "tuning.sqlite")
-        self.kinds: tuple[Callable[[random.Random], list[list[str]]], ...] = (
-            self._program,
-            self._program,
-            self._pipeline,
-            self._notation,
-            self._schedule_file,
-            self._sizes,
-            self._opt,
-            self._machine_file,
-            self._database,
-        )
+        makers: dict[str, Callable[[random.Random], list[list[str]]]] = {
+            "program": self._program,
+            "pipeline": self._pipeline,
+            "notation": self._notation,
+            "schedule file": self._schedule_file,
+            "sizes": self._sizes,
+            "opt": self._opt,
+            "machine file": self._machine_file,
+            "database": self._database,
+            "tile journal": self._tile_journal,
+            "certificate": self._certificate,
+            "verify": self._verify,
+        }
+        assert tuple(makers) == KINDS
+        self.makers = [makers["program"], *makers.values()] if kind is None else [makers[kind]]
 
     def commands(self, seed: int) -> list[list[str]]:
         """What is run for a seed; `opt` in front stands for loopwright-opt."""
         source = random.Random(seed)
-        return source.choice(self.kinds)(source)
+        return source.choice(self.makers)(source)
 
     def _write(self, name: str, text: str) -> str:
         path = self.folder / name
@@ -194,6 +210,58 @@ class Inputs:
             path.write_bytes(data[: source.choice((len(data), len(data) // 2, 0))])
         return [["run", str(self.plain), "-p", "auto", "-t", "1", "--seconds", "0", *_SETTINGS]]
 
+    def _tile_journal(self, source: random.Random) -> list[list[str]]:
+        os.environ["LOOPWRIGHT_TUNING"] = str(self.folder / "tuning.sqlite")
+        journal = Journal.open("question", keep=True)
+        journal.close()
+        for size in (8, 16, 32):
+            journal.put({"T": size, "U": 2 * size}, source.choice((1e-3, 0.5, float("inf"))))
+        assert journal.path is not None
+        data = journal.path.read_bytes()
+        if source.random() < 0.8:
+            data = mutated(source, data.decode()).encode("utf-8", "surrogatepass")
+        else:
+            changed = bytearray(data)
+            for _ in range(source.choice((1, 20))):
+                changed[source.randrange(len(changed))] = source.randrange(256)
+            data = bytes(changed)
+        journal.path.write_bytes(data)
+        return [["tile journal", "question"]]
+
+    def _certificate(self, source: random.Random) -> list[list[str]]:
+        program, pipeline = source.choice(_CERTIFIED)
+        text = _certificate_text(program, pipeline)
+        if source.random() < 0.3:
+            text = mutated(source, text)
+        else:  # a line of the program or the nest
+            data = json.loads(text)
+            lines = data[source.choice(("program", "nest", "nest"))]
+            number = source.randrange(len(lines))
+            lines[number] = mutated(source, lines[number], 1)
+            text = json.dumps(data)
+        return [["certificate", self._write("certificate.json", text)]]
+
+    def _verify(self, source: random.Random) -> list[list[str]]:
+        text = source.choice(self.programs)
+        first = self._write("first.mlir", text)
+        other = self._write("second.mlir", mutated(source, text, source.choice((1, 1, 3))))
+        pair = [first, other] if source.random() < 0.8 else [other, first]
+        return [["verify", *pair, *source.choice(([], ["--fast-math"]))]]
+
+
+_CERTIFIED = (
+    ("polybench/jacobi-1d", "tile{loops=S1.i sizes=8},parallel{loops=S0.i}"),
+    ("polybench/trisolv", ""),
+    ("polybench/atax", "distribute{loops=S1.i},vectorize{loops=S0.i width=4}"),
+    ("polybench/mvt", "tile{loops=S0.i sizes=T}"),
+)
+
+
+@cache
+def _certificate_text(program: str, pipeline: str) -> str:
+    (function,) = load(program).values()
+    return json.dumps(certificate(function.schedule(pipeline)))
+
 
 _EXTENTS = {"n": 4, "A_dim0": 4, "A_dim1": 4, "B_dim0": 4}
 _SETTINGS = [part for name, size in _EXTENTS.items() for part in ("--set", f"{name}={size}")]
@@ -207,11 +275,29 @@ def _use_machine(path: Path) -> None:
         machine.level(10**6, 1)
 
 
+def _use_journal(question: str) -> None:
+    journal = Journal.open(question, keep=True)
+    assert all(seconds > 0 for seconds in journal.known.values())
+    journal.put({"T": 4}, 1.0)
+    assert Journal.open(question, keep=True).get({"T": 4}) == 1.0
+
+
+def _check_certificate(file: str) -> None:
+    assert checker.main([file]) in (0, 1)
+
+
+_FILES: dict[str, Callable[[str], None]] = {
+    "machine file": lambda file: _use_machine(Path(file)),
+    "tile journal": _use_journal,
+    "certificate": _check_certificate,
+}
+
+
 def run(command: list[str]) -> str | None:
     """What is wrong with the outcome of a command, if anything."""
     out, errors = StringIO(), StringIO()
-    if command[0] == "machine file":
-        _use_machine(Path(command[1]))
+    if command[0] in _FILES:
+        _FILES[command[0]](command[1])
         return None
     with redirect_stdout(out), redirect_stderr(errors):
         try:
@@ -219,6 +305,8 @@ def run(command: list[str]) -> str | None:
         except SystemExit as end:
             status = end.code
     said = errors.getvalue()
+    if command[0] == "verify" and not said:
+        return _wrong_answer(out.getvalue(), command)
     if status not in (0, 1):
         return f"exit status {status}"
     if "Traceback" in said:
@@ -228,9 +316,21 @@ def run(command: list[str]) -> str | None:
     return None
 
 
-def findings(folder: Path, seeds: Iterator[int]) -> Iterator[tuple[int, list[str] | None, str]]:
+def _wrong_answer(said: str, command: list[str]) -> str | None:
+    """What is wrong with the answer of `verify`; two programs that are equal are run."""
+    if re.search(r"^\S+: (different|not known)", said, re.MULTILINE):
+        return None
+    if not re.search(r"^\S+: equal", said, re.MULTILINE):
+        return f"no answer: {said!r}"
+    is_fast = "--fast-math" in command
+    return None if is_fast else first_difference(*(Path(each).read_text() for each in command[1:3]))
+
+
+def findings(
+    folder: Path, seeds: Iterator[int], kind: str | None = None
+) -> Iterator[tuple[int, list[str] | None, str]]:
     """For each seed, before it runs, `(seed, None, "")`; then what is wrong with it."""
-    inputs = Inputs(folder)
+    inputs = Inputs(folder, kind)
     for seed in seeds:
         yield seed, None, ""
         for command in inputs.commands(seed):

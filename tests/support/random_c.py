@@ -19,6 +19,7 @@ INTEGERS = {
 }
 FLOATS = {"float": np.float32, "double": np.float64}
 TYPES = {**INTEGERS, **FLOATS}
+_SCALAR_LIMITS = {"int": 1 << 24, "long": 1 << 24, "unsigned long": (1 << 63) - 1}
 SIZE_TYPES = ("int", "long", "unsigned", "unsigned long")
 EXTENT = 12
 """Of every dimension: subscripts stay below."""
@@ -60,8 +61,9 @@ class Generator:
             kind = self.scalars[name] = choose(list(TYPES))
             parameters.append(f"{kind} {name}")
             value = self.number(kind)
-            if kind == "unsigned long":  # a size is at most 2^63 - 1
-                value = np.uint64(int(value) & (1 << 63) - 1)
+            # A scalar may be a size: at most 2^63 - 1, and sums of signed ones do not overflow.
+            limit = _SCALAR_LIMITS.get(kind)
+            value = value if limit is None else TYPES[kind](max(-limit, min(int(value), limit)))
             arguments.append((name, value))
         for name in ("A", "B", "C"):
             kind, rank = choose(list(TYPES)), choose((1, 1, 2))
@@ -254,7 +256,8 @@ class Generator:
         text = self.leaf()
         if not self.is_integer(text):
             return f"({text} * {text} + 1.0f)"
-        return f"(({text} & 7) + 1)"
+        # gcc -fwrapv makes a / ~b of -(a / (b + 1)), which traps: no divisor that it can negate.
+        return self.random.choice((f"(({text} & 7) | 1)", f"(({text} & 7) ^ 8)"))
 
     def expression(self, depth: int) -> str:
         if depth == 0 or self.random.random() < 0.15:

@@ -13,7 +13,7 @@ examples:
   loopwright schedule polybench/jacobi-1d -p 'affine-schedule,tile{loops=t,i sizes=4,8}' \\
       --plot tiles.svg
   loopwright schedule field/layer_norm --size LARGE -p default --explain
-  loopwright schedule polybench/gemm -p default --certificate gemm.json
+  loopwright schedule polybench/gemm --size LARGE -p default --certificate gemm.json
   loopwright schedule polybench/gemm -p default --size LARGE --target neoverse-v1
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -42,6 +43,14 @@ def check(seeds: Sequence[int], folder: Path) -> None:
 
 def test_random_functions_compute_what_the_compiler_says(tmp_path: Path) -> None:
     check(SEEDS, tmp_path)
+
+
+def test_divisors_are_not_negated() -> None:
+    """gcc -fwrapv would divide the smallest number by -1, which traps."""
+    texts = "".join(random_function(seed).text for seed in range(200))
+    assert "& 7) | 1)" in texts
+    assert "& 7) ^ 8)" in texts
+    assert not re.search(r"/ \(.*? & 7\) \+ 1\)", texts)
 
 
 @pytest.mark.campaign

@@ -1,0 +1,31 @@
+"""Mutated inputs of every kind end with an answer or one line; the campaign is tests/fuzz.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.fuzzing import KINDS, findings
+from support.same_results import first_difference
+
+PROGRAM = """func.func @f(%n: index, %A: memref<?xf64>) {
+  affine.for %i = 1 to %n {
+    %0 = affine.load %A[%i] : memref<?xf64>
+    affine.store %0, %A[%i - 1] : memref<?xf64>
+  }
+  return
+}
+"""
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_answer_or_one_line(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOOPWRIGHT_TUNING", "off")
+    found = [each for each in findings(tmp_path, iter(range(6)), kind) if each[1] is not None]
+    assert not found
+
+
+def test_programs_that_differ_are_told_apart() -> None:
+    assert first_difference(PROGRAM, PROGRAM) is None
+    assert first_difference(PROGRAM, PROGRAM.replace("load %A[%i]", "load %A[%i - 1]")) is not None
