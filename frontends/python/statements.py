@@ -199,7 +199,7 @@ class Statements:
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             raise self.source.error(
                 node,
-                f"'{ast.unparse(node.value.func)}' cannot be called as a statement: it is no kernel",
+                f"'{ast.unparse(node.value.func)}' is no kernel, so its call has no effect",
                 "leave it out, or call it outside of the kernel",
             )
         elif not isinstance(node, ast.Pass):
