@@ -6,6 +6,7 @@ from clang import cindex
 
 from .clang_library import CSource
 from .continues import HINT, REASON, without_continue
+from .procedures import RETURN, Procedures
 from .read_expressions import ExpressionReader
 from .tree import (
     Block,
@@ -24,7 +25,7 @@ _REASONS: dict[str, tuple[str, str | None]] = {
     "DO_STMT": ("'do' loops are not supported", "write `for (i = 0; i < n; i++)`"),
     "BREAK_STMT": ("'break' is not supported", "put the condition into the bound of the loop"),
     "CONTINUE_STMT": (REASON, HINT),
-    "RETURN_STMT": ("'return' is not supported inside of a region", "end the region before it"),
+    "RETURN_STMT": (RETURN, "end the region before it"),
     "GOTO_STMT": ("'goto' is not supported", None),
     "LABEL_STMT": ("labels are not supported", None),
     "SWITCH_STMT": ("'switch' is not supported", "write 'if' and 'else'"),
@@ -41,6 +42,7 @@ class Reader:
     def __init__(self, source: CSource) -> None:
         self.source = source
         self.expressions = ExpressionReader(source)
+        self.procedures = Procedures(self.expressions, self._block)
         self._has_labels = False
 
     def functions(self, unit: cindex.TranslationUnit) -> list[Function]:
@@ -105,6 +107,8 @@ class Reader:
             return [If(place, start, end, self.expressions.read(inner[0]), one, other)]
         if name == "BINARY_OPERATOR" and cursor.binary_operator.name == "Comma":
             return [each for child in inner for each in self.statements(child)]
+        if name == "CALL_EXPR" and (block := self.procedures.block(cursor)) is not None:
+            return [block]
         if cursor.kind.is_expression():
             return [Evaluate(place, start, end, self.expressions.read(cursor))]
         reason, hint = _REASONS.get(name, ("this statement is not supported", None))
