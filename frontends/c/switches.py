@@ -25,6 +25,7 @@ class _Case:
     values: list[int] = field(default_factory=list[int])
     is_default: bool = False
     statements: list[Statement] = field(default_factory=list[Statement])
+    declares: bool = False
 
     @property
     def falls_through(self) -> bool:
@@ -57,8 +58,11 @@ def chain(
             cases[-1].is_default |= not values
         if not cases:
             return None
-        cases[-1].statements += _flat(read(inner))
-    if any(case.falls_through for case in cases[:-1]) or _declares(cases):
+        found = read(inner)
+        # What is declared without braces of its own may be used in the cases behind.
+        cases[-1].declares |= any(isinstance(each, Declare) for each in found)
+        cases[-1].statements += _flat(found)
+    if any(case.falls_through or case.declares for case in cases[:-1]):
         return None
     start, end = cursor.extent.start.offset, cursor.extent.end.offset
 
@@ -69,10 +73,10 @@ def chain(
     rest = [
         each for case, found in zip(cases, bodies, strict=True) if case.is_default for each in found
     ]
-    for case, found in reversed(list(zip(cases, bodies, strict=True))):
+    for case, body_of in reversed(list(zip(cases, bodies, strict=True))):
         if not case.is_default:
             condition = _among(test, case.values, place)
-            rest = [If(place, start, end, condition, block(found), block(rest))]
+            rest = [If(place, start, end, condition, block(body_of), block(rest))]
     return rest[0] if len(rest) == 1 else block(rest)
 
 
@@ -81,11 +85,6 @@ def _flat(statements: list[Statement]) -> list[Statement]:
     if len(statements) == 1 and isinstance(statements[0], Block):
         return statements[0].statements
     return statements
-
-
-def _declares(cases: Sequence[_Case]) -> bool:
-    """Whether a variable of one case may be used in another one."""
-    return any(isinstance(each, Declare) for case in cases[:-1] for each in case.statements)
 
 
 def _among(test: Expression, values: Sequence[int], place: Location) -> Expression:

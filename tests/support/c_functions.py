@@ -11,6 +11,7 @@ import numpy as np
 from loopwright.dialects.parse import parse_module
 from loopwright.frontends.c.translate import Translation
 
+from .arithmetic import UndefinedBehaviourError
 from .c_code import compilers
 from .interpreter import Interpreter
 from .random_c import RandomFunction
@@ -78,6 +79,15 @@ def interpreted(translation: Translation, function: RandomFunction) -> dict[str,
             passed.append(int(value))
         else:
             passed.append(int(np.array(value).astype(f"i{int(parameter.mlir[1:]) // 8}")))
+    sizes = {
+        parameter.name: int(str(value))
+        for parameter, value in zip(translation.parameters, passed, strict=True)
+        if parameter.mlir == "index"
+    }
+    for each in translation.assumptions:
+        text = each.render({name: name.text for name in each.names()})
+        if eval(text.replace("floordiv", "//").replace("mod", "%"), {}, sizes) < 0:
+            raise UndefinedBehaviourError(f"the region assumes {text} >= 0")
     with np.errstate(all="ignore"):
         Interpreter(parse_module(translation.text)).run("f", *passed)
     return values
