@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from support.faults import crowds, homes, kills, signals
+from support.faults import crowds, homes, job_arrays, kills, signals
 from support.faults.processes import ROOT, Home
 
 Check = Callable[[Home, Random, int], Iterator[str]]
@@ -62,6 +62,10 @@ FAULTS = (
     Fault("homes", "commands on a full disk", 9, homes.full_disk),
     Fault("homes", "commands while the clock jumps", 8, homes.jumping_clock),
     Fault("dask", "Dask workers lost", 10, crowds.lost_workers),
+    *(
+        Fault("cluster", f"kill -9 of jobs of {name}", 30, job_arrays.job_array(*array))
+        for name, array in job_arrays.ARRAYS.items()
+    ),
     Fault("memory", "calls", 1_000_000, homes.memory_of_calls),
     Fault("memory", "compiles", 10_000, homes.memory_of_compiles),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...dialects.errors import SourceError
 from .c_types import LONG, ArrayType, PointerType
 from .tree import Binary, Declare, Expression, Literal, Name, Subscript, Symbol, Unary, walk
@@ -15,8 +17,11 @@ class Aliases:
         self.variables = variables
         self._elements: dict[Symbol, Subscript] = {}
 
-    def declare(self, node: Declare) -> None:
-        """Remembers a pointer; raises SourceError where its element may change."""
+    def declare(self, node: Declare, bind: Callable[[Expression], Name]) -> None:
+        """Remembers a pointer; raises SourceError where its element may change.
+
+        `bind` names the value that a subscript has now: memory and variables may change.
+        """
         symbol = node.symbol
         if node.value is None or symbol in self.variables.assigned:
             place = self.variables.assigned.get(symbol, node).place
@@ -25,23 +30,28 @@ class Aliases:
                 place,
                 "declare it where its value is known, or write the array itself",
             )
-        element = _element(node.value)
+        element = element_of(node.value)
         if element is None:
             raise SourceError(
                 f"the pointer '{symbol.name}' points at no element of an array",
                 node.value.place,
                 "write the array itself",
             )
-        for each in walk(element):
-            variable = self.variables.of.get(each) if isinstance(each, Name) else None
-            if variable is not None and not variable.is_value:
-                raise SourceError(
-                    f"the pointer '{symbol.name}' depends on '{variable.symbol.name}', which is "
-                    "assigned more than once",
-                    each.place,
-                    f"write '{variable.symbol.name}' in terms of loop variables",
-                )
-        self._elements[symbol] = element
+        self._elements[symbol] = self._fixed(element, bind)
+
+    def _fixed(self, element: Subscript, bind: Callable[[Expression], Name]) -> Subscript:
+        base, index = element.base, element.index
+        if isinstance(base, Subscript):
+            base = self._fixed(base, bind)
+        if any(map(self._may_change, walk(index))):
+            index = bind(index)
+        return Subscript(element.place, element.type, base, index)
+
+    def _may_change(self, node: Expression) -> bool:
+        if isinstance(node, Name) and node.symbol in self.variables.assigned:
+            variable = self.variables.of.get(node)
+            return variable is None or not variable.is_value
+        return isinstance(node, Subscript)
 
     def resolved(self, node: Subscript) -> Subscript:
         """An element, with the array itself in place of a pointer to it."""
@@ -55,7 +65,7 @@ class Aliases:
         return self.resolved(Subscript(node.place, node.type, first.base, index))
 
 
-def _element(pointer: Expression) -> Subscript | None:
+def element_of(pointer: Expression) -> Subscript | None:
     """The element that a pointer points at; None where this is not known."""
     zero = Literal(pointer.place, LONG, 0)
     if isinstance(pointer, Unary) and pointer.operator == "&":
@@ -68,7 +78,7 @@ def _element(pointer: Expression) -> Subscript | None:
             return Subscript(pointer.place, kind.target, pointer, zero)
         return None
     if isinstance(pointer, Binary) and pointer.operator in ("+", "-"):
-        inner = _element(pointer.left)
+        inner = element_of(pointer.left)
         if inner is None or isinstance(pointer.right.type, PointerType | ArrayType):
             return None
         index = Binary(pointer.place, LONG, pointer.operator, inner.index, pointer.right)

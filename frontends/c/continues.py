@@ -1,4 +1,4 @@
-"""`continue` as the other branch of its condition."""
+"""`continue`, and `return` without a value, as the other branch of their conditions."""
 
 from __future__ import annotations
 
@@ -14,29 +14,34 @@ def without_continue(body: Block) -> Block:
 
     A `continue` elsewhere stays, and is refused.
     """
-    return Block(body.place, body.start, body.end, _folded(body.statements))
+    return without_jumps(body, REASON)
 
 
-def _folded(statements: list[Statement]) -> list[Statement]:
+def without_jumps(body: Block, reason: str) -> Block:
+    """The same for statements that end the block, and are refused for this reason."""
+    return Block(body.place, body.start, body.end, _folded(body.statements, reason))
+
+
+def _folded(statements: list[Statement], reason: str) -> list[Statement]:
     for position, statement in enumerate(statements):
         before, rest = statements[:position], statements[position + 1 :]
-        if _is_continue(statement):
+        if _is_jump(statement, reason):
             return before  # what follows never runs
         if not isinstance(statement, If):
             continue
         one, other = statement.one.statements, statement.other.statements
-        if one and _is_continue(one[-1]):
-            one, other = _folded(one), _folded([*other, *rest])
-        elif other and _is_continue(other[-1]):
-            one, other = _folded([*one, *rest]), _folded(other)
+        if one and _is_jump(one[-1], reason):
+            one, other = _folded(one, reason), _folded([*other, *rest], reason)
+        elif other and _is_jump(other[-1], reason):
+            one, other = _folded([*one, *rest], reason), _folded(other, reason)
         else:
             continue
         return [*before, _branches(statement, one, other)]
     return statements
 
 
-def _is_continue(statement: Statement) -> bool:
-    return isinstance(statement, Refused) and statement.reason == REASON
+def _is_jump(statement: Statement, reason: str) -> bool:
+    return isinstance(statement, Refused) and statement.reason == reason
 
 
 def _branches(statement: If, one: list[Statement], other: list[Statement]) -> If:

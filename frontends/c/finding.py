@@ -56,7 +56,7 @@ def _search(function: Function, block: Block, around: tuple[Statement, ...], fou
         error = _refusal(function, [statement], around)
         if error is not None:
             known, place = len(found.regions), len(found.left_out)
-            for inner in blocks_of(statement):
+            for inner in () if _is_call(statement) else blocks_of(statement):
                 _search(function, inner, (*around, statement), found)
             inside = found.regions[known:]
             if set(inside) <= found.opaque and _is_region(function, statement, around):
@@ -148,7 +148,12 @@ def _may_join(statement: Statement) -> bool:
     return isinstance(statement, For | If)
 
 
+def _is_call(statement: Statement) -> bool:
+    """Whether these are statements in place of a call, which a region has all of or none."""
+    return isinstance(statement, Block) and statement.is_inlined
+
+
 def _has_loop(statement: Statement) -> bool:
-    if isinstance(statement, For):
-        return True
+    if isinstance(statement, For) or _is_call(statement):
+        return isinstance(statement, For)  # a call alone is optimised in its own function
     return any(_has_loop(each) for block in blocks_of(statement) for each in block.statements)

@@ -99,6 +99,7 @@ def optimised_loops(
             loops = specialise(function.function, {}, {})
     limits = generated_limits(function.function, loops, function.scop, given)
     loops.properties["sym_name"] = StringAttr(name)
+    loops.properties.pop("arg_attrs", None)  # the caller passes elements as signed ones
     emit_c(loops)  # raises for what C cannot express, which concerns this region alone
     return loops, limits
 

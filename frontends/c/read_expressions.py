@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
 from clang import cindex
 
 from ...dialects.locations import Location
@@ -51,6 +54,22 @@ class ExpressionReader:
         self.source = source
         self.symbols: dict[str, Symbol] = {}
         self._inlining: list[str] = []
+
+    @property
+    def has_members(self) -> bool:
+        """Whether a member of a structure was read in this scope."""
+        return any(each.spelling != each.name for each in self.symbols.values())
+
+    @contextmanager
+    def scope(self) -> Generator[None]:
+        """A call of a function: all variables but global ones are others than those outside."""
+        outer = self.symbols
+        self.symbols = {key: each for key, each in outer.items() if each.is_global}
+        try:
+            yield
+        finally:
+            outer.update({key: each for key, each in self.symbols.items() if each.is_global})
+            self.symbols = outer
 
     def place(self, cursor: cindex.Cursor) -> Location:
         """Where a piece begins; of a macro, where it is used."""

@@ -6,7 +6,9 @@ from clang import cindex
 
 from .clang_library import CSource
 from .continues import HINT, REASON, without_continue
+from .procedures import RETURN, Procedures
 from .read_expressions import ExpressionReader
+from .switches import BREAK, chain
 from .tree import (
     Block,
     Declare,
@@ -22,12 +24,15 @@ from .tree import (
 
 _REASONS: dict[str, tuple[str, str | None]] = {
     "DO_STMT": ("'do' loops are not supported", "write `for (i = 0; i < n; i++)`"),
-    "BREAK_STMT": ("'break' is not supported", "put the condition into the bound of the loop"),
+    "BREAK_STMT": (BREAK, "put the condition into the bound of the loop"),
     "CONTINUE_STMT": (REASON, HINT),
-    "RETURN_STMT": ("'return' is not supported inside of a region", "end the region before it"),
+    "RETURN_STMT": (RETURN, "end the region before it"),
     "GOTO_STMT": ("'goto' is not supported", None),
     "LABEL_STMT": ("labels are not supported", None),
-    "SWITCH_STMT": ("'switch' is not supported", "write 'if' and 'else'"),
+    "SWITCH_STMT": (
+        "a 'switch' whose cases do not all end with 'break' is not supported",
+        "write 'if' and 'else'",
+    ),
     "CASE_STMT": ("'case' is not supported", "write 'if' and 'else'"),
     "ASM_STMT": ("assembly is not supported", None),
 }
@@ -41,6 +46,7 @@ class Reader:
     def __init__(self, source: CSource) -> None:
         self.source = source
         self.expressions = ExpressionReader(source)
+        self.procedures = Procedures(self.expressions, self._block)
         self._has_labels = False
 
     def functions(self, unit: cindex.TranslationUnit) -> list[Function]:
@@ -103,8 +109,15 @@ class Reader:
         if name == "IF_STMT" and len(inner) in (2, 3):
             one, other = self._block(inner[1]), self._block((*inner, None)[2], cursor)
             return [If(place, start, end, self.expressions.read(inner[0]), one, other)]
+        if name == "SWITCH_STMT" and len(inner) == 2:
+            test = self.expressions.read(inner[0])
+            choice = chain(cursor, test, place, self.statements)
+            if choice is not None:
+                return [choice]
         if name == "BINARY_OPERATOR" and cursor.binary_operator.name == "Comma":
             return [each for child in inner for each in self.statements(child)]
+        if name == "CALL_EXPR" and (block := self.procedures.block(cursor)) is not None:
+            return [block]
         if cursor.kind.is_expression():
             return [Evaluate(place, start, end, self.expressions.read(cursor))]
         reason, hint = _REASONS.get(name, ("this statement is not supported", None))

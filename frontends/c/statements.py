@@ -347,7 +347,7 @@ class Statements:
         if node.refused is not None:
             raise SourceError(node.refused, node.place, "declare it outside of the region")
         if isinstance(symbol.type, PointerType):
-            self.expressions.aliases.declare(node)
+            self.expressions.aliases.declare(node, self._bound)
             return
         if self.arrays.allocates(symbol):
             self.arrays.allocate(node, at_top=len(self.emitter.blocks) == 1)
@@ -359,6 +359,15 @@ class Statements:
         kind = number_type(Name(node.place, symbol.type, symbol))
         value = self.expressions.converted(node.value, kind)
         self._set_variable(variable, value, kind, node)
+
+    def _bound(self, node: Expression) -> Name:
+        """The value that an integer has here, under a name that no statement assigns."""
+        kind = number_type(node)
+        name = Name(node.place, kind, Symbol("subscript", kind, node.place, 0))
+        variable = Variable(name.symbol, Block(node.place, 0, 0, []), assignments=1)
+        self.expressions.variables.of[name] = variable
+        self.expressions.values[variable] = self.expressions.value(node)
+        return name
 
 
 def _is_discarded(node: Expression) -> bool:

@@ -189,11 +189,15 @@ class Declare(Piece):
 
 @dataclass(eq=False)
 class Block(Piece):
-    """Statements in braces, or a branch that is a single statement."""
+    """Statements in braces, or a branch that is a single statement.
+
+    One that `is_inlined` takes the place of a call, whose text all of its statements have.
+    """
 
     start: int
     end: int
     statements: list[Statement]
+    is_inlined: bool = False
 
 
 @dataclass(eq=False)

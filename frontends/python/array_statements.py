@@ -58,8 +58,10 @@ class ArrayStatements:
             if shape:
                 raise self.source.error(
                     node.value,
-                    f"an array of shape {spelled_shape(shape)} for one number",
-                    f"write {ast.unparse(target)}[:]" if view is None else None,
+                    f"an array of shape {spelled_shape(shape)} where one number is needed",
+                    f"write {ast.unparse(target)}[:]"
+                    if view is None
+                    else "name an element, such as A[i]",
                 )
             return False
         accumulate = operator is ast.Add

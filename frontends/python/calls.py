@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -25,6 +26,21 @@ from .values import (
     type_name,
 )
 
+_REMEDY = "write its formula; docs/guide/python-functions.md lists what may be called"
+
+_REMEDIES: Mapping[str, str] = {
+    "sum": "write np.sum",
+    "reshape": "make the array an argument of that shape",
+    "ravel": "make the array an argument of one dimension",
+    "flatten": "make the array an argument of one dimension",
+    "len": "write A.shape[0], or a size of the annotations",
+    "sort": "sort outside of the kernel",
+    "argsort": "sort outside of the kernel",
+    "append": "write an array of its final size, and store into it",
+    "isinstance": "annotate the arguments with their types",
+}
+"""What to write in place of functions and methods that are called often."""
+
 
 class Calls:
     """Evaluates calls."""
@@ -46,7 +62,7 @@ class Calls:
             raise source.error(
                 node.func,
                 f"the method '{spelled}' is not supported",
-                "write its formula; docs/guide/python-functions.md lists what may be called",
+                _REMEDIES.get(self._method(node) or "", _REMEDY),
             )
         if found is MISSING:
             owner = node.func.value if isinstance(node.func, ast.Attribute) else node.func
@@ -62,13 +78,13 @@ class Calls:
             if any(found is each for each in ALLOCATING):
                 raise source.error(
                     node,
-                    "an array is created under a name of its own",
-                    f"write `name = {ast.unparse(node)}`",
+                    f"'{spelled}' creates an array inside of a statement",
+                    f"write `name = {ast.unparse(node)}`, or store a number: A[:] = 0.0",
                 )
             raise source.error(
                 node.func,
                 f"the function '{spelled}' is not supported",
-                "write its formula; docs/guide/python-functions.md lists what may be called",
+                _REMEDIES.get(spelled.rpartition(".")[2], _REMEDY),
             )
         if node.keywords:
             raise source.error(node.keywords[0].value, f"'{spelled}' takes no keywords here")

@@ -136,7 +136,9 @@ class Choices:
     ) -> Condition:
         if type(op) not in PREDICATES:
             raise self.source.error(
-                node, "'in' and 'is' are not supported", "compare with ==, !=, <, <=, > or >="
+                node,
+                "'in' is supported for a few values, and 'is' is not",
+                "compare with ==, !=, <, <=, > or >=; write a loop for an array",
             )
         known = self.expressions.static(left), self.expressions.static(right)
         test = DataTest(Test(node, type(op), (left, right)))

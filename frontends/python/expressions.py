@@ -388,7 +388,8 @@ class Expressions:
         if isinstance(self.captured.resolve(base), SEQUENCES):
             return self.source.error(
                 node,
-                f"of '{spelled}', which is from outside, elements are taken at literal subscripts",
+                f"'{spelled}' is from outside of the kernel: its elements are read at constant "
+                "subscripts only",
                 "pass it as an argument",
             )
         hint = f'annotate it: {spelled}: f64["N"]' if isinstance(base, ast.Name) else None

@@ -8,11 +8,14 @@ from .captured import Captured
 from .formulas import Formulas
 from .local_functions import lift
 from .loop_forms import LoopForms
+from .memberships import Memberships
 from .source import PythonSource
 
 
 def rewrite(definition: ast.FunctionDef, source: PythonSource, captured: Captured) -> None:
-    """Replaces nested functions, loops over sequences, formulas, and arguments with new values.
+    """Replaces nested functions, loops over sequences, formulas, memberships, and new values.
+
+    New values are those of arguments, which get names of their own.
 
     Raises SourceError.
     """
@@ -21,6 +24,7 @@ def rewrite(definition: ast.FunctionDef, source: PythonSource, captured: Capture
     captured.hidden = taken
     LoopForms(captured, taken, source).visit(definition)
     Formulas(captured).visit(definition)
+    Memberships(captured).visit(definition)
     for each in (*definition.args.posonlyargs, *definition.args.args, *definition.args.kwonlyargs):
         _reassigned(each.arg, definition, taken)
 

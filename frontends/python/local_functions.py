@@ -98,6 +98,9 @@ def lift(definition: ast.FunctionDef, source: PythonSource, captured: Captured) 
         if nested is None:
             body.append(statement)
             continue
+        itself = [n for n in ast.walk(nested) if isinstance(n, ast.Name) and n.id == nested.name]
+        if itself:
+            raise source.error(itself[0], f"'{nested.name}' calls itself", "write a loop")
         own = _locals(nested)
         outer = _locals(definition) - {nested.name}
         used = {each.id: each for each in ast.walk(nested) if isinstance(each, ast.Name)}

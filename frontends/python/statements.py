@@ -199,8 +199,8 @@ class Statements:
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             raise self.source.error(
                 node,
-                f"'{ast.unparse(node.value.func)}' is no kernel, and its result is not used",
-                "call kernels alone in statements of their own",
+                f"'{ast.unparse(node.value.func)}' is no kernel, so its call has no effect",
+                "leave it out, or call it outside of the kernel",
             )
         elif not isinstance(node, ast.Pass):
             reason, hint = _REFUSED.get(type(node), ("this statement is not supported", None))
@@ -289,7 +289,11 @@ class Statements:
                 if kind == "max"
                 else ("upper bound cannot be a maximum")
             )
-            raise self.source.error(node, f"a {which}: the loop would be a union of ranges")
+            raise self.source.error(
+                node,
+                f"a {which}: the loop would be a union of ranges",
+                "write a loop over the whole range, with the condition as an `if` inside of it",
+            )
         return bound_text(bound, kind)
 
     # Conditions

@@ -39,6 +39,34 @@ def test_branches_on_data_store_what_python_does() -> None:
         branches.check(9, A, random.random(9) - 0.5, np.zeros(9, "i4"))
 
 
+ODD = (1, 3, 5)
+
+
+def test_memberships_are_comparisons() -> None:
+    @loopwright.kernel
+    def among(n: int, A: f64["n"], C: i32["n"]):
+        for i in range(n):
+            if i not in (0, n - 1) and C[i] + 1 in [2, 3]:
+                A[i] = 1.5
+            elif C[i] in ODD or A[i] not in {0.25}:
+                A[i] = 2.5
+            C[i] += 10 if A[i] in (1.5, 2.5, np.nan) else 20
+
+    for n in (1, 2, 9):
+        A = np.where(random.random(n) < 0.5, 0.25, np.nan)
+        among.check(n, A, random.integers(0, 6, n, "i4"))
+
+
+def test_what_is_itself_is_no_comparison() -> None:
+    """`x in (x,)` holds where `x` is not a number."""
+    with pytest.raises(SourceError, match="'in' is supported for a few values"):
+
+        @loopwright.kernel
+        def itself(n: int, A: f64["n"]):
+            for i in range(n):
+                A[i] = 1.0 if A[i] in (A[i], 2.0) else 0.0
+
+
 def test_conditions_are_evaluated_once() -> None:
     @loopwright.kernel
     def swap(n: int, A: f64["n"], B: f64["n"]):

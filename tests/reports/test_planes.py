@@ -83,6 +83,13 @@ def test_tiles_have_borders_and_colours_of_their_own() -> None:
                 assert first.colour(one) != first.colour(other)
 
 
+def test_a_loop_over_instances_and_tiles_counts_no_tiles() -> None:
+    schedule = schedule_of(TRIANGLE, "strip-mine{loops=j size=2},wavefront{loops=i,jt factors=1,1}")
+    plane = one_plane(schedule, {"n": 9})
+    first = next(views(schedule, schedule_of(TRIANGLE, ""), plane))
+    assert (first.name, first.explanation) == ("tiles", "Each colour is one iteration of jt.")
+
+
 def test_large_tiles_are_looked_at_from_further_away() -> None:
     schedule = schedule_of(TRIANGLE, "tile{loops=i,j sizes=100,100}")
     plane = one_plane(schedule, {"n": 1000})

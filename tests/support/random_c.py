@@ -34,12 +34,17 @@ class RandomFunction:
     kinds: list[str]
 
 
+FIRST_WITH_CALLS = 20_000
+"""Functions of smaller numbers are as they were when they were counted."""
+
+
 @dataclass
 class Generator:
-    """Writes one function."""
+    """Writes one function; `calls` begin the names of functions that it calls, if there are any."""
 
     random: random.Random
     branches: bool = True
+    calls: str = ""
     scalars: dict[str, str] = field(default_factory=dict)
     arrays: dict[str, tuple[str, int]] = field(default_factory=dict)
     sizes: dict[str, str] = field(default_factory=dict)
@@ -74,8 +79,9 @@ class Generator:
             values = [self.number(kind) for _ in range(EXTENT**rank)]
             arguments.append((name, np.array(values, dtype=TYPES[kind]).reshape(shape)))
         body = "".join(self.statement(1) for _ in range(self.random.randint(1, 3)))
+        helpers = "".join(map(self.helper, self.arrays)) if self.calls else ""
         text = (
-            "#include <math.h>\n"
+            f"#include <math.h>\n{helpers}"
             f"void f({', '.join(parameters)}) {{\n#pragma scop\n{body}#pragma endscop\n}}\n"
         )
         kinds = [*self.sizes.values(), *self.scalars.values()]
@@ -94,6 +100,8 @@ class Generator:
         pad = "  " * depth
         kinds = ["assign", "assign", "assign", "declare", "if" if self.branches else "assign"]
         kinds += ["loop", "loop", "loop"] if len(self.loops) < 3 and depth < 4 else []
+        if self.calls:
+            kinds += ["call", "switch" if self.branches and depth < 4 else "call"]
         kind = self.random.choice(kinds) if depth > 1 else "loop"
         if kind == "loop":
             return self.loop(depth)
@@ -103,6 +111,14 @@ class Generator:
             if self.random.random() < 0.4:
                 text += f" else {{\n{self.block(depth)}{pad}}}"
             return f"{text}\n"
+        if kind == "switch":
+            return self.switch(depth)
+        if kind == "call":
+            array = self.random.choice(list(self.arrays))
+            row = f"{array}[{self.subscript()}]" if self.arrays[array][1] == 2 else array
+            value = self.fitted(self.arrays[array][0], self.expression(1))
+            size = self.random.choice(list(self.sizes))
+            return f"{pad}{self.calls}_{array}({size}, {row}, {value});\n"
         if kind == "declare":
             name = f"x{self.count}"
             self.count += 1
@@ -110,6 +126,26 @@ class Generator:
             self.locals[name] = self.random.choice(list(TYPES))
             return f"{pad}{self.locals[name]} {name} = {self.fitted(self.locals[name], value)};\n"
         return f"{pad}{self.assignment()}\n"
+
+    def switch(self, depth: int) -> str:
+        pad = "  " * depth
+        tested = self.leaf()
+        tested = (
+            f"{tested} & 3" if self.is_integer(tested) else self.random.choice(list(self.sizes))
+        )
+        cases = [f"case {value}:" for value in self.random.sample(range(-1, 5), 3)]
+        cases.insert(self.random.randint(0, 3), "default:")
+        text = "".join(f"{pad}{each} {{\n{self.block(depth)}{pad}}} break;\n" for each in cases)
+        return f"{pad}switch ({tested}) {{\n{text}{pad}}}\n"
+
+    def helper(self, array: str) -> str:
+        """A function without a result that changes the first elements of a row."""
+        kind, _ = self.arrays[array]
+        value = "p[q] + v" if kind in FLOATS else "p[q] / 2 + (v & 7)"
+        return (
+            f"static void {self.calls}_{array}(long k, {kind} *p, {kind} v) {{\n"
+            f"  if (k > 4) return;\n  for (long q = 0; q < k; q++) p[q] = {value};\n}}\n"
+        )
 
     def block(self, depth: int) -> str:
         outer = dict(self.locals)
@@ -333,4 +369,5 @@ class Generator:
 
 def random_function(seed: int, *, branches: bool = True) -> RandomFunction:
     """The function of a seed, with statements under conditions or without."""
-    return Generator(random.Random(seed), branches).function()
+    calls = f"set_{seed}" if seed >= FIRST_WITH_CALLS else ""
+    return Generator(random.Random(seed), branches, calls).function()

@@ -45,8 +45,12 @@ class JobScriptDocument(Document):
     script: Annotated[str, "the script of a job array"]
 
 
-def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of shared folders."""
+SHORTEST_LEASE, LONGEST_LEASE = 2.0, 86_400.0
+"""Seconds: heartbeats come six times in a lease, and folders on networks are slow."""
+
+
+def add_cluster_arguments(parser: argparse.ArgumentParser, lease: float) -> None:
+    """The arguments of shared folders; `lease` is the default in seconds."""
     parser.add_argument(
         "--cluster",
         metavar="DIR",
@@ -62,12 +66,25 @@ def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=int, default=8, metavar="N", help="jobs of the array (default: 8)"
     )
+    parser.add_argument(
+        "--lease",
+        type=float,
+        default=lease,
+        metavar="SECONDS",
+        help="silence after which the work of a lost worker is taken over, the same for all "
+        f"workers (default: {lease:g})",
+    )
 
 
 def print_job_script(arguments: argparse.Namespace) -> bool:
     """Prints the script, if that is what the arguments ask for; raises UsageError."""
     if arguments.jobs < 1:
         raise UsageError(f"--jobs must be positive, got {arguments.jobs}")
+    if not SHORTEST_LEASE <= arguments.lease <= LONGEST_LEASE:
+        raise UsageError(
+            f"--lease must be between {SHORTEST_LEASE:g} and {LONGEST_LEASE:g} seconds, "
+            f"got {arguments.lease:g}"
+        )
     if arguments.job_script is None:
         return False
     if arguments.cluster is None:

@@ -71,7 +71,7 @@ from .job_array import add_cluster_arguments, print_job_script
 from .json_output import emit
 from .program_inputs import argument_values, load_inputs
 from .shipped import add_size_argument, find_kernel
-from .tune_cluster import add_searches_argument, check_cluster, tune_in_cluster
+from .tune_cluster import LEASE, add_searches_argument, check_cluster, tune_in_cluster
 
 COMBINED = {
     (True, False): "ranked",
@@ -200,7 +200,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=tile_search_names(),
         help=f"how to choose what to run (default: {TILE_SEARCH})",
     )
-    add_cluster_arguments(parser)
+    add_cluster_arguments(parser, LEASE)
     add_searches_argument(parser)
     add_quiet_argument(parser)
 

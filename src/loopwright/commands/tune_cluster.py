@@ -83,7 +83,7 @@ def tune_in_cluster(
             return tune(function, values, replace(options, seed=seed), compared)
 
     try:
-        work = SharedWork(folder, description, count, batch=1, lease=LEASE)
+        work = SharedWork(folder, description, count, batch=1, lease=arguments.lease)
         search_in_share(work, search, options.seed, machine_fingerprint())
         found = found_in_share(folder)
     except SharedWorkError as error:

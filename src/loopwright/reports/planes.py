@@ -191,6 +191,23 @@ def tile_divisors(scop: Scop, loop: Loop, statement: str) -> dict[int, int]:
     return found
 
 
+def counts_tiles(scop: Scop, loop: Loop, statement: str) -> bool:
+    """Whether a loop goes from tile to tile: instances of a tile have one value of it."""
+    symbols = {parameter.name: number for number, parameter in enumerate(scop.parameters)}
+    is_constant = _is_constant_in_tiles(loop_function(loop, statement, symbols))
+    return is_constant and bool(tile_divisors(scop, loop, statement))
+
+
+def _is_constant_in_tiles(function: AffineExpr) -> bool:
+    match function:
+        case AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv):
+            return True
+        case AffineBinaryOpExpr(_, lhs, rhs):
+            return _is_constant_in_tiles(lhs) and _is_constant_in_tiles(rhs)
+        case _:
+            return not function.used_dims()
+
+
 def _tile_sizes(scop: Scop, tree: Tree, statement: Statement) -> list[int]:
     """The largest tile along each loop of a statement; 1 where it is not tiled."""
     sizes = [1] * len(statement.loops)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..passes.polyhedral.schedule_tree import Loop, loops_around
 from ..passes.schedules.schedule import Schedule
 from .colours import category, position
-from .planes import Grid, Plane, groups, loop_values, order, tile_divisors
+from .planes import Grid, Plane, counts_tiles, groups, loop_values, order
 
 _LONGEST_TRACE = 144
 """Instances through which a line shows the order, where there are no more."""
@@ -37,14 +37,13 @@ def views(schedule: Schedule, original: Schedule, plane: Plane) -> Iterator[View
     around = loops_around(schedule.tree, name)
     values = loop_values(schedule.scop, schedule.tree, plane)
     grids = list(values.values())
-    for title, depth in _tile_levels(schedule, name):
-        found = groups(grids[:depth], plane.present)
+    for title, numbers in _tile_levels(schedule, name):
+        counts = [grids[number] for number in numbers]
+        found = groups(counts, plane.present)
         if found.max() > 0:
-            loops = ", ".join(loop.name for loop in around[:depth])
+            loops = ", ".join(around[number].name for number in numbers)
             explanation = f"Each colour is one iteration of {loops}."
-            yield View(
-                title, explanation, _spread(grids[:depth], plane, found), category, True, None, ()
-            )
+            yield View(title, explanation, _spread(counts, plane, found), category, True, None, ())
     parallel = next((n for n, loop in enumerate(around) if loop.parallel), None)
     if parallel is not None and groups(grids[: parallel + 1], plane.present).max() > 0:
         yield _parallel_view(around, grids, parallel, plane)
@@ -54,10 +53,10 @@ def views(schedule: Schedule, original: Schedule, plane: Plane) -> Iterator[View
         yield _order_view("as written", "as written", order(written, plane.present))
 
 
-def _tile_levels(schedule: Schedule, statement: str) -> Iterator[tuple[str, int]]:
-    """Titles, and numbers of outer loops that count tiles: of the outermost and innermost level."""
+def _tile_levels(schedule: Schedule, statement: str) -> Iterator[tuple[str, list[int]]]:
+    """Titles, and positions of the loops that count tiles: down to the outermost level, and all."""
     around = loops_around(schedule.tree, statement)
-    counting = [bool(tile_divisors(schedule.scop, loop, statement)) for loop in around]
+    counting = [counts_tiles(schedule.scop, loop, statement) for loop in around]
     if not any(counting):
         return
     last = max(number for number, counts in enumerate(counting) if counts) + 1
@@ -67,11 +66,9 @@ def _tile_levels(schedule: Schedule, statement: str) -> Iterator[tuple[str, int]
         *(number for number, loop in enumerate(around[:last]) if loop.within is not None),
         last,
     )
-    if first == last:
-        yield "tiles", last
-    else:
-        yield "outer tiles", first
-        yield "inner tiles", last
+    levels = {"tiles": last} if first == last else {"outer tiles": first, "inner tiles": last}
+    for title, depth in levels.items():
+        yield title, [number for number in range(depth) if counting[number]]
 
 
 def _spread(grids: list[Grid], plane: Plane, found: Grid) -> Grid:

@@ -15,7 +15,7 @@ from support.random_c import random_function
 from loopwright.dialects.errors import SourceError
 from loopwright.frontends.c.c_file import read_regions, read_source
 
-SEEDS = (0, 1, 3, 5, 7, 8, 11)
+SEEDS = (0, 1, 3, 5, 7, 8, 11, 20_001, 20_002, 20_003, 20_004)
 
 
 def check(seeds: Sequence[int], folder: Path) -> None:
@@ -54,6 +54,6 @@ def test_divisors_are_not_negated() -> None:
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("first", range(10_000, 12_000, 100))
+@pytest.mark.parametrize("first", [*range(10_000, 12_000, 100), *range(20_000, 21_000, 100)])
 def test_campaign(tmp_path: Path, first: int) -> None:
     check(range(first, first + 100), tmp_path)

@@ -35,6 +35,29 @@ def test_the_same_input_gives_the_same_bytes(wheel: Path, tmp_path: Path) -> Non
                 assert str(place).encode() not in contents, name
 
 
+def test_processes_with_other_hashes_write_the_same_bytes(tmp_path: Path) -> None:
+    """The default schedules of shipped kernels, in other folders, at other times."""
+    command = ["build", "polybench/gemm", "polybench/jacobi-2d", "--wheel", "same"]
+    wheels: list[bytes] = []
+    for seed in ("1", "2"):
+        folder = tmp_path / seed
+        folder.mkdir()
+        subprocess.run(
+            [sys.executable, "-m", "loopwright", *command, "--levels", LOWEST],
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(sys.path),
+                "PYTHONHASHSEED": seed,
+                "LOOPWRIGHT_CACHE": "off",
+            },
+            cwd=folder,
+            check=True,
+        )
+        (wheel,) = folder.glob("same-*.whl")
+        wheels.append(wheel.read_bytes())
+    assert wheels[0] == wheels[1]
+
+
 def test_times_are_what_the_variable_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     options = ["-p", "", "--levels", LOWEST]

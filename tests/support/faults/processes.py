@@ -75,19 +75,19 @@ class Finished:
 
 
 class Running:
-    """A process; `arguments` are those of loopwright, or `-c` and a program."""
+    """A process; `arguments` are those of loopwright, `-c` and a program, or `sh` and a script."""
 
     def __init__(self, home: Home, arguments: Sequence[str], most_bytes: int | None = None) -> None:
         self._mark = uuid.uuid4().hex
         self._out, self._err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
-        python = (sys.executable,) if arguments[0] == "-c" else COMMAND
+        interpreter = {"-c": (sys.executable,), "sh": ()}.get(arguments[0], COMMAND)
 
         def limit() -> None:
             if most_bytes is not None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
 
         self._process = subprocess.Popen(
-            [*python, *arguments],
+            [*interpreter, *arguments],
             env={**home.environment(), MARK: self._mark},
             cwd=home.folder if home.folder.is_dir() else None,
             stdout=self._out,

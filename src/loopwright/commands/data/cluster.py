@@ -54,7 +54,8 @@ def work_in_cluster(arguments: argparse.Namespace, workload: SeededWorkload, pol
         raise UsageError("--cluster takes no --scheduler: it works without one")
     folder: Path = arguments.cluster
     try:
-        work = SharedWork(folder, repr((workload, policy)), arguments.programs)
+        description = repr((workload, policy))
+        work = SharedWork(folder, description, arguments.programs, lease=arguments.lease)
     except SharedWorkError as error:
         raise UsageError(f"--cluster: {error}") from error
     label = partial(label_here, workload, policy, compilers=arguments.workers)

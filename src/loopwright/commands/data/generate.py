@@ -19,6 +19,7 @@ from ...costmodel.labels import LabelledProgram
 from ...runtime.labelling.local import label_here
 from ...runtime.labelling.messages import Policy
 from ...runtime.machine.machine_fingerprint import machine_fingerprint
+from ...support.shared_work import LEASE
 from .. import UsageError
 from ..common import check_seed
 from ..job_array import add_cluster_arguments, print_job_script
@@ -67,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scheduler", metavar="ADDRESS", help="scheduler of a Dask cluster: tcp://host:8786"
     )
-    add_cluster_arguments(parser)
+    add_cluster_arguments(parser, LEASE)
 
 
 def run(arguments: argparse.Namespace) -> int:
