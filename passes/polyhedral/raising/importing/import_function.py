@@ -31,6 +31,7 @@ from .parallel_loops import expand_forall, expand_parallel
 from .regions import expand_integer_loop, expand_switch, inline_region
 from .resolve_views import resolve_views
 from .results import results_to_arguments
+from .vectors import expand_vectors, has_vectors
 from .views import VIEWS
 
 _STRUCTURES: dict[str, Callable[[Operation], None]] = {
@@ -115,6 +116,7 @@ def _is_foreign_operation(operation: Operation, module: ModuleOp | None) -> bool
         operation.name in _FOREIGN
         or operation.name.startswith(("index.", "linalg.", "tensor.", "bufferization."))
         or any(_is_foreign_type(result.type) for result in operation.results)
+        or has_vectors(operation)
         or (isinstance(operation, scf.ForOp) and not isinstance(operation.lb.type, IndexType))
         or (isinstance(operation, func.CallOp) and _is_library_call(operation, module))
         or (
@@ -144,6 +146,7 @@ def import_function(function: func.FuncOp, module: ModuleOp | None) -> None:
     replace_library_calls(function, module)
     replace_index_operations(function)
     rank_arguments(function)
+    expand_vectors(function)
     bufferise(function)
     localise_globals(function, globals_of(module))
     for operation in list(function.walk()):
