@@ -99,7 +99,7 @@ def _tensor() -> Dialect:
 
 
 def _bufferization() -> Dialect:
-    from xdsl.dialects.bufferization import Bufferization
+    from .bufferization import Bufferization
 
     return Bufferization
 

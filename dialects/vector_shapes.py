@@ -242,7 +242,10 @@ class TransposeOp(IRDLOperation):
 
 @irdl_op_definition
 class ShapeCastOp(IRDLOperation):
-    """The same elements, in order: `%0 = vector.shape_cast %v : vector<2x4xf32> to vector<8xf32>`."""
+    """The same elements, in order.
+
+    %0 = vector.shape_cast %v : vector<2x4xf32> to vector<8xf32>
+    """
 
     name = "vector.shape_cast"
 
@@ -315,7 +318,5 @@ class PrintOp(IRDLOperation):
         return "no_punctuation" if self.text is not None else "newline"
 
 
-SHAPES = (
-    *(ContractOp, MultiReductionOp, OuterProductOp, PrintOp, ShapeCastOp, TransposeOp),
-)
+SHAPES = (*(ContractOp, MultiReductionOp, OuterProductOp, PrintOp, ShapeCastOp, TransposeOp),)
 """The operations of this file."""

@@ -132,9 +132,9 @@ def _rank_and_extents(emitter: FunctionEmitter, sizes: Sequence[ir.Value]) -> li
     kind = ir.ArrayType(I64, max(len(sizes), 1))
     memory = emitter.slots.alloca(kind)
     for number, size in enumerate(sizes):
-        place = emitter.builder.gep(memory, [I64(0), I64(number)])
+        place = emitter.builder.gep(memory, [ir.Constant(I64, 0), ir.Constant(I64, number)])
         emitter.builder.store(size, place)
-    return [I64(len(sizes)), emitter.builder.bitcast(memory, POINTER)]
+    return [ir.Constant(I64, len(sizes)), emitter.builder.bitcast(memory, POINTER)]
 
 
 EMITTERS: Emitters = {"func.call": emit_call, "memref.external": emit_external_call}

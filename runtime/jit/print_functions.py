@@ -1,7 +1,7 @@
 """Functions that print, under the names of MLIR's runtime library: they write to sys.stdout.
 
-They take what calls of declared functions hand over: memory of any rank is a pointer, the rank and a
-pointer to the extents.
+They take what calls of declared functions hand over: memory of any rank is a pointer, the rank and
+a pointer to the extents.
 """
 
 from __future__ import annotations
@@ -63,7 +63,11 @@ def print_function(name: str) -> CFuncPtr:
         return ctypes.CFUNCTYPE(None)(lambda: _write(text))
     if name in _NUMBERS:
         kind, number = _NUMBERS[name]
-        return ctypes.CFUNCTYPE(None, kind)(lambda value: _write(number(value)))
+
+        def write_number(value: Any) -> None:
+            _write(number(value))
+
+        return ctypes.CFUNCTYPE(None, kind)(write_number)
     if name == "printString":
         return ctypes.CFUNCTYPE(None, ctypes.c_char_p)(_write_bytes)
     dtype, element = _ARRAYS[name]
@@ -79,7 +83,7 @@ def _array(data: int | None, shape: Sequence[int], dtype: np.dtype[Any]) -> NDAr
     count = int(np.prod(shape))
     if not data or not count:
         return np.empty(shape, dtype)
-    memory = (ctypes.c_char * (count * dtype.itemsize)).from_address(data)
+    memory = memoryview((ctypes.c_byte * (count * dtype.itemsize)).from_address(data)).cast("B")
     return np.frombuffer(memory, dtype).reshape(shape)
 
 

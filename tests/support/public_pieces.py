@@ -20,11 +20,29 @@ _FUNCTION = re.compile(r"\bfunc\.func\b")
 _NAME = re.compile(r'@(?:[\w$.-]+|"[^"]*")')
 _ALIAS = re.compile(r"(?m)^\s*([#!][A-Za-z_][\w$.]*)\s*=")
 _GLOBAL = re.compile(r"(?m)^\s*memref\.global\b[^\n]*?(@[\w$.-]+)")
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|->|>=|<=|[(){}\[\]<>\n]')
+_GOES_ON = re.compile(r"\s*(?:\{|attributes\b|->|:|dense)")
 _OPEN, _CLOSE = "({[<", ")}]>"
 
 DIALECTS = frozenset(
-    "affine arith bufferization builtin cf complex func index linalg llvm math memref scf tensor ub"
-    " vector".split()
+    [
+        "affine",
+        "arith",
+        "bufferization",
+        "builtin",
+        "cf",
+        "complex",
+        "func",
+        "index",
+        "linalg",
+        "llvm",
+        "math",
+        "memref",
+        "scf",
+        "tensor",
+        "ub",
+        "vector",
+    ]
 )
 """Dialects of loops over memrefs on CPUs; what uses others, such as gpu or omp, is no piece."""
 
@@ -46,9 +64,9 @@ class PublicPiece:
             text=True,
             check=False,
         )
-        if done.returncode or not DIALECTS >= set(re.findall(r'"(\w+)\.[\w.]+"\(', done.stdout)):
+        if done.returncode or not set(re.findall(r'"(\w+)\.[\w.]+"\(', done.stdout)) <= DIALECTS:
             return None
-        return done.stdout.replace(f"sym_name = \"{self.function}\"", "")
+        return done.stdout.replace(f'sym_name = "{self.function}"', "")
 
 
 def public_pieces(folder: Path) -> Iterator[PublicPiece]:
@@ -114,7 +132,9 @@ def _function_spans(text: str) -> Iterator[tuple[int, int]]:
 def _end(text: str, position: int) -> int:
     """Where the statement ends that a position is in: a line end outside of all brackets."""
     depth = 0
-    for token in re.compile(r'"(?:[^"\\\n]|\\.)*"|->|>=|<=|[(){}\[\]<>\n]').finditer(text, position):
+    for token in re.compile(r'"(?:[^"\\\n]|\\.)*"|->|>=|<=|[(){}\[\]<>\n]').finditer(
+        text, position
+    ):
         kind = token[0]
         if kind in _OPEN:
             depth += 1
@@ -122,9 +142,8 @@ def _end(text: str, position: int) -> int:
             depth -= 1
             if depth < 0:
                 return token.start()
-        elif kind == "\n" and depth == 0:
-            if not re.match(r"\s*(?:\{|attributes\b|->|:|dense)", text[token.end() :]):
-                return token.start()
+        elif kind == "\n" and depth == 0 and not _GOES_ON.match(text, token.end()):
+            return token.start()
     return len(text)
 
 

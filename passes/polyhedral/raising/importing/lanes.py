@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import (
-    FloatAttr,
     IndexType,
-    IntegerAttr,
     IntegerType,
     TensorType,
     i1,
@@ -22,6 +20,7 @@ from .....dialects.errors import SourceError
 from .....dialects.tensor import GenerateOp
 from ..cells import insert_before
 from .emission import erase, index_value
+from .globals import scalar_constant
 
 Lanes = Sequence[SSAValue]
 Element = Callable[[Operation, Lanes], SSAValue]
@@ -176,9 +175,7 @@ def fold(
     return loop.results[0]
 
 
-def combine(
-    anchor: Operation, kind: CombiningKindAttr, one: SSAValue, other: SSAValue
-) -> SSAValue:
+def combine(anchor: Operation, kind: CombiningKindAttr, one: SSAValue, other: SSAValue) -> SSAValue:
     """Two values, combined as a reduction does."""
     is_integer = isinstance(one.type, IntegerType | IndexType)
     make = (_INTEGERS if is_integer else _FLOATS).get(kind.data)
@@ -197,9 +194,6 @@ def neutral(anchor: Operation, kind: CombiningKindAttr, value: SSAValue) -> SSAV
     if number is None:
         return value
     element = value.type
-    if isinstance(element, IntegerType | IndexType):
-        constant = arith.ConstantOp(IntegerAttr(number, element))
-    else:
-        constant = arith.ConstantOp(FloatAttr(float(number), element))  # pyright: ignore
+    constant = scalar_constant(number, element)
     insert_before(anchor, constant)
     return constant.result

@@ -1,6 +1,6 @@
 """vector.print -> calls of functions that print, those of MLIR's own runtime library.
 
-    vector.print %x : f32   ->   memref.external "printF32"(%x), memref.external "printNewline"()
+vector.print %x : f32   ->   memref.external "printF32"(%x), memref.external "printNewline"()
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.utils.hints import isa
 
 from .....dialects.affine import StoreOp
 from .....dialects.errors import SourceError
@@ -87,7 +88,7 @@ class _Printing:
             raise SourceError.at(anchor, f"'vector.print' of a value of type {kind}")
         if isinstance(kind, IndexType):
             name, new = "printU64", arith.IndexCastOp(value, i64)
-        elif isinstance(kind, IntegerType):
+        elif isa(kind, IntegerType):
             name = "printI64"
             extend = arith.ExtUIOp if kind.width.data == 1 else arith.ExtSIOp
             new = None if kind == i64 else extend(value, i64)

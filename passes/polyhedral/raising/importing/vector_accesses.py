@@ -1,7 +1,7 @@
 """Loads and stores of vectors, lane by lane.
 
-    vector.transfer_write %v, %A[%i] : vector<8xf32>, memref<?xf32>
-    ->  affine.for %l = 0 to 8 { if %i + %l < size { store %v[%l], %A[%i + %l] } }
+vector.transfer_write %v, %A[%i] : vector<8xf32>, memref<?xf32>
+->  affine.for %l = 0 to 8 { if %i + %l < size { store %v[%l], %A[%i + %l] } }
 """
 
 from __future__ import annotations
@@ -64,9 +64,7 @@ def _each_lane(
 def _load(operation: Operation) -> None:
     assert isinstance(operation, vector.LoadOp)
     base, indices = operation.base, operation.indices
-    generate(
-        operation, lambda anchor, lanes: _read(anchor, base, _shifted(anchor, indices, lanes))
-    )
+    generate(operation, lambda anchor, lanes: _read(anchor, base, _shifted(anchor, indices, lanes)))
 
 
 def _store(operation: Operation) -> None:
@@ -266,13 +264,70 @@ def _transfer_write(operation: Operation) -> None:
         perform(
             end,
             exists,
-            lambda inner: _write(
-                inner, element_of(inner, value, lanes), destination, subscripts
-            ),
+            lambda inner: _write(inner, element_of(inner, value, lanes), destination, subscripts),
         )
 
     _each_lane(operation, value, store)
 
+
+def _load_element(operation: Operation) -> None:
+    """Loads a vector that is an element: its lanes are the last dimensions of the memref."""
+    assert isinstance(operation, memref.LoadOp)
+    base, indices = operation.memref, operation.indices
+    generate(operation, lambda anchor, lanes: _read(anchor, base, [*indices, *lanes]))
+
+
+def _store_element(operation: Operation) -> None:
+    assert isinstance(operation, memref.StoreOp)
+    value, base, indices = operation.value, operation.memref, operation.indices
+    _each_lane(
+        operation,
+        value,
+        lambda end, lanes: _write(end, element_of(end, value, lanes), base, [*indices, *lanes]),
+    )
+
+
+def _element_map(function: AffineMap, rank: int) -> AffineMapAttr:
+    lanes = [AffineExpr.dimension(function.num_dims + n) for n in range(rank)]
+    return AffineMapAttr(
+        AffineMap(function.num_dims + rank, function.num_symbols, (*function.results, *lanes))
+    )
+
+
+def _affine_load_element(operation: Operation) -> None:
+    assert isinstance(operation, LoadOp)
+    base, indices, function = operation.memref, operation.indices, operation.map.data
+
+    def element(anchor: Operation, lanes: Lanes) -> SSAValue:
+        dims, symbols = indices[: function.num_dims], indices[function.num_dims :]
+        load = LoadOp(base, [*dims, *lanes, *symbols], _element_map(function, len(lanes)))
+        insert_before(anchor, load)
+        return load.result
+
+    generate(operation, element)
+
+
+def _affine_store_element(operation: Operation) -> None:
+    assert isinstance(operation, StoreOp)
+    base, indices, function = operation.memref, operation.indices, operation.map.data
+    value = operation.value
+
+    def store(end: Operation, lanes: Lanes) -> None:
+        dims, symbols = indices[: function.num_dims], indices[function.num_dims :]
+        place = _element_map(function, len(lanes))
+        element = element_of(end, value, lanes)
+        insert_before(end, StoreOp(element, base, [*dims, *lanes, *symbols], place))
+
+    _each_lane(operation, value, store)
+
+
+WHOLE_VECTORS: dict[str, Callable[[Operation], None]] = {
+    "affine.load": _affine_load_element,
+    "affine.store": _affine_store_element,
+    "memref.load": _load_element,
+    "memref.store": _store_element,
+}
+"""Of elements that are vectors, by the name of the operation."""
 
 ACCESSES: dict[str, Callable[[Operation], None]] = {
     "affine.vector_load": _affine_load,

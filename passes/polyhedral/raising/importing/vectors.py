@@ -16,6 +16,7 @@ from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     FunctionType,
+    MemRefType,
     TensorType,
     VectorType,
 )
@@ -25,7 +26,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.hints import isa
 
 from .....dialects.errors import SourceError
-from .....dialects.vector import ConstantMaskOp, StepOp
+from .....dialects.vector import ConstantMaskOp
 from .....dialects.vector_shapes import (
     ContractOp,
     MultiReductionOp,
@@ -48,7 +49,7 @@ from .lanes import (
     tensor_type,
 )
 from .printing import expand_print
-from .vector_accesses import ACCESSES
+from .vector_accesses import ACCESSES, WHOLE_VECTORS
 
 
 def has_vectors(operation: Operation) -> bool:
@@ -63,10 +64,16 @@ def expand_vectors(function: func.FuncOp) -> None:
     operations = [each for each in function.walk() if has_vectors(each)]
     if not operations:
         return
+    loads_and_stores = [each for each in operations if each.name in WHOLE_VECTORS]
     values = chain(
-        (argument for each in function.walk() for region in each.regions
-         for block in region.blocks for argument in block.args),
-        (result for each in operations for result in each.results),
+        (
+            argument
+            for each in function.walk()
+            for region in each.regions
+            for block in region.blocks
+            for argument in block.args
+        ),
+        (result for each in function.walk() for result in each.results),
     )
     for value in list(values):
         kind = value.type
@@ -74,6 +81,8 @@ def expand_vectors(function: func.FuncOp) -> None:
             if any(kind.get_scalable_dims()):
                 raise SourceError.at(value, f"the size of {kind} is known only when it runs")
             Rewriter.replace_value_with_new_type(value, TensorType(kind.element_type, kind.shape))
+        elif isa(kind, MemRefType[Attribute]) and isa(kind.element_type, VectorType[Attribute]):
+            Rewriter.replace_value_with_new_type(value, _of_numbers(kind, kind.element_type))
     end = function.body.block.last_op
     assert end is not None
     function.properties["function_type"] = FunctionType.from_lists(
@@ -81,11 +90,19 @@ def expand_vectors(function: func.FuncOp) -> None:
     )
     for operation in operations:
         rewrite = _OPERATIONS.get(operation.name)
+        if operation in loads_and_stores:
+            rewrite = WHOLE_VECTORS[operation.name]
         if rewrite is not None:
             rewrite(operation)
             erase(operation)
         elif operation.name.startswith("vector."):
             raise SourceError.at(operation, f"'{operation.name}' is not supported")
+
+
+def _of_numbers(kind: MemRefType[Attribute], element: VectorType[Attribute]) -> MemRefType:
+    """The type of a memref of vectors, whose lanes are more dimensions."""
+    shape = [*kind.get_shape(), *element.get_shape()]
+    return MemRefType(element.element_type, shape, memory_space=kind.memory_space)
 
 
 def _broadcast(operation: Operation) -> None:
@@ -178,7 +195,7 @@ def _mask(operation: Operation) -> None:
 def _shuffle(operation: Operation) -> None:
     assert isinstance(operation, vector.ShuffleOp)
     one, other = operation.v1, operation.v2
-    order = [each for each in operation.mask.get_values()]
+    order = list(operation.mask.get_values())
     width = (*tensor_type(one).get_shape(), 1)[0]
     if len(tensor_type(operation.result).get_shape()) != 1:
         raise SourceError.at(operation, "'vector.shuffle' of several dimensions is not supported")
@@ -216,7 +233,7 @@ def _shape_cast(operation: Operation) -> None:
         parts: list[AffineExpr] = []
         for position, extent in reversed(list(enumerate(wanted))):
             parts.insert(0, linear % extent if position else linear)
-            linear = linear.floor_div(extent)
+            linear = linear // extent
         maps = [AffineMap(len(shape), 0, (each,)) for each in parts]
         return element_of(anchor, source, [apply(anchor, each, lanes) for each in maps])
 

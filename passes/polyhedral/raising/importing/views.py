@@ -16,7 +16,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
 from .....dialects.errors import SourceError
 from .....dialects.memref import ReinterpretCastOp, TransposeOp, is_memref
-from .emission import Size, sizes_of
+from .emission import Size, index_value, sizes_of
 from .layouts import is_row_major
 from .linear_subscripts import RowMajor, delinearised
 
@@ -40,6 +40,13 @@ class View:
     def is_whole(self) -> bool:
         """Whether the view has the subscripts of its base."""
         return self.map == AffineMap.identity(len(self.sizes))
+
+    @property
+    def is_injective(self) -> bool:
+        """Whether its elements are all different: each dimension of the base has one of its own."""
+        used = [each.used_dims() for each in self.map.results]
+        wide = {n for n, size in enumerate(self.sizes) if size != 1}
+        return all(len(dims) <= 1 for dims in used) and wide == set().union(*used) & wide
 
     def composed(
         self, subscripts: Sequence[AffineExpr], symbols: Sequence[SSAValue], sizes: Sequence[Size]
@@ -213,6 +220,19 @@ def _reinterpret_cast(operation: Operation, source: View) -> View:
     return base.composed(subscripts, numbers.symbols, sizes)
 
 
+def _strided_metadata(operation: Operation, source: View) -> View:
+    """Offset, sizes and strides of a whole memref, whose base buffer it is itself."""
+    assert isinstance(operation, memref.ExtractStridedMetaDataOp)
+    if not source.is_whole:
+        raise SourceError.at(operation, "the memory of a part of a memref is used")
+    memory = RowMajor.of(operation, source.sizes)
+    numbers: list[Size] = [0, *source.sizes, *memory.strides]
+    for result, number in zip(operation.results[1:], numbers, strict=True):
+        if result.uses:
+            result.replace_all_uses_with(index_value(operation, number))
+    return source
+
+
 def _transpose(operation: Operation, source: View) -> View:
     assert isinstance(operation, TransposeOp)
     order = [
@@ -245,6 +265,7 @@ VIEWS: dict[str, Callable[[Operation, View], View]] = {
     "memref.cast": _same,
     "memref.collapse_shape": _collapse_shape,
     "memref.expand_shape": _expand_shape,
+    "memref.extract_strided_metadata": _strided_metadata,
     "memref.memory_space_cast": _same,
     "memref.reinterpret_cast": _reinterpret_cast,
     "memref.subview": _subview,
