@@ -60,10 +60,20 @@ def is_only_read(value: SSAValue) -> bool:
         elif not (
             user.name in _READERS
             or (user.name == "memref.copy" and use.index == 0)
+            or _is_input(user, use.index)
             or (isinstance(user, func.CallOp) and user.callee.root_reference.data in PRINTED_ARRAYS)
         ):
             return False
     return True
+
+
+def _is_input(user: Operation, position: int) -> bool:
+    """Whether an operand is an input of a structured operation."""
+    if not user.name.startswith("linalg."):
+        return False
+    from .....dialects.linalg import StructuredOp
+
+    return isinstance(user, StructuredOp) and position < len(user.inputs)
 
 
 def _keeps_values(variable: GlobalOp) -> bool:

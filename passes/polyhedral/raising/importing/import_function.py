@@ -62,7 +62,7 @@ def import_module(module: ModuleOp) -> ModuleOp:
         return module
     copy = module.clone()
     for function in _functions(copy):
-        if not _is_foreign_in(function, copy):
+        if not _is_foreign_in(function, module):
             continue
         trial = function.clone()
         try:

@@ -11,13 +11,13 @@ from itertools import chain
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
 from .....dialects.errors import SourceError
 from .....dialects.memref import ReinterpretCastOp, TransposeOp, is_memref
 from .emission import Size, index_value, sizes_of
-from .layouts import is_row_major
+from .layouts import is_row_major, may_be_row_major
 from .linear_subscripts import RowMajor, delinearised
 
 
@@ -212,7 +212,8 @@ def _reinterpret_cast(operation: Operation, source: View) -> View:
     (offset,) = numbers.sizes(operation.static_offsets.get_values(), operation.offsets)
     base = View.of_all(source.base, operation)
     # Offsets count from where the memory of the base starts.
-    if not is_row_major(source.base.type):
+    is_argument = isinstance(source.base, BlockArgument)  # those are contiguous
+    if not (may_be_row_major if is_argument else is_row_major)(source.base.type):
         raise SourceError.at(operation, f"the strides of {source.base.type} are not known")
     factors = [numbers.expression(stride) for stride in strides]
     start = numbers.expression(offset)
