@@ -35,7 +35,7 @@ from loopwright.dialects.errors import SourceError
 PARSED, REFUSED, TRACEBACK, ENDED, SLOW = "parsed", "refused", "traceback", "process ended", "slow"
 SAME, WRONG, NOT_COMPARED = "same", "wrong", "not compared"
 
-_LIBRARIES = ("libmlir_c_runner_utils.so", "libmlir_runner_utils.so")
+_LIBRARIES = ("libmlir_c_runner_utils.so.22.1", "libmlir_runner_utils.so.22.1")
 _Told = tuple[str, str]
 
 

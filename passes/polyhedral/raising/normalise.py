@@ -33,8 +33,6 @@ _ALLOCATIONS = ("memref.alloc", "memref.alloca")
 _DROPPED = ("affine.prefetch", "memref.dealloc", "memref.prefetch")
 
 _HINTS = {
-    "affine.vector_load": "write the scalar program; the schedule makes vectors",
-    "affine.vector_store": "write the scalar program; the schedule makes vectors",
     "memref.get_global": "pass the memref as an argument",
     "scf.parallel": "use affine.parallel",
     "scf.while": "use affine.for with affine bounds",

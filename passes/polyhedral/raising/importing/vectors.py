@@ -79,7 +79,11 @@ def expand_vectors(function: func.FuncOp) -> None:
         kind = value.type
         if isa(kind, VectorType[Attribute]):
             if any(kind.get_scalable_dims()):
-                raise SourceError.at(value, f"the size of {kind} is known only when it runs")
+                raise SourceError.at(
+                    value,
+                    f"the size of {kind} is known only when it runs",
+                    hint="write the scalar program; the schedule makes vectors",
+                )
             Rewriter.replace_value_with_new_type(value, TensorType(kind.element_type, kind.shape))
         elif isa(kind, MemRefType[Attribute]) and isa(kind.element_type, VectorType[Attribute]):
             Rewriter.replace_value_with_new_type(value, _of_numbers(kind, kind.element_type))
