@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl.context import Context
-from xdsl.ir import Dialect
+from xdsl.ir import Attribute, Dialect
 
 
 def _affine() -> Dialect:
@@ -99,7 +99,7 @@ def _tensor() -> Dialect:
 
 
 def _bufferization() -> Dialect:
-    from xdsl.dialects.bufferization import Bufferization
+    from .bufferization import Bufferization
 
     return Bufferization
 
@@ -132,9 +132,21 @@ DIALECTS: dict[str, Callable[[], Dialect]] = {
 }
 
 
+class _Context(Context):
+    """Attributes of other dialects, such as memory spaces and hints, are kept as their text."""
+
+    def get_optional_attr(self, name: str) -> type[Attribute] | None:
+        found = super().get_optional_attr(name)
+        if found is None and name.partition(".")[0] not in DIALECTS:
+            from xdsl.dialects.builtin import UnregisteredAttr
+
+            found = self._loaded_attrs[name] = UnregisteredAttr.with_name_and_type(name, False)
+        return found
+
+
 def make_context() -> Context:
     """A context in which all dialects of loopwright are registered."""
-    context = Context()
+    context = _Context()
     for name, factory in DIALECTS.items():
         context.register_dialect(name, factory)
     return context

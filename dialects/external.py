@@ -15,6 +15,11 @@ from xdsl.irdl import (
     var_result_def,
 )
 
+PRINTED_ARRAYS = frozenset(
+    f"printMemref{kind}" for kind in ["F32", "F64", "I8", "I16", "I32", "I64", "Ind"]
+)
+"""Functions of MLIR's runtime library that print memory, which they only read."""
+
 
 @irdl_op_definition
 class ExternalCallOp(IRDLOperation):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TypeGuard
+from typing import Self, TypeGuard
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AffineMapAttr,
     AnyDenseElement,
+    BoolAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     IndexType,
@@ -19,6 +20,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     UnitAttr,
     UnrankedMemRefType,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute, Dialect
@@ -39,6 +41,7 @@ from xdsl.traits import IsTerminator, NoMemoryEffect, Pure, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from .affine.accesses import parse_choice
 from .external import ExternalCallOp
 
 
@@ -350,6 +353,60 @@ class GlobalOp(IRDLOperation):
         printer.print_op_attributes({**alignment, **self.attributes})
 
 
+@irdl_op_definition
+class PrefetchOp(IRDLOperation):
+    """Hints that an element will be used soon.
+
+    memref.prefetch %A[%i, %j], read, locality<3>, data : memref<?x?xf64>
+    """
+
+    name = "memref.prefetch"
+
+    memref = operand_def(MemRefType)
+    indices = var_operand_def(IndexType)
+    is_write = prop_def(BoolAttr, prop_name="isWrite")
+    locality_hint = prop_def(IntegerAttr, prop_name="localityHint")
+    is_data_cache = prop_def(BoolAttr, prop_name="isDataCache")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        name = parser.parse_unresolved_operand()
+        indices = parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, lambda: parser.parse_operand(IndexType())
+        )
+        parser.parse_punctuation(",")
+        is_write = parse_choice(parser, "read", "write")
+        parser.parse_punctuation(",")
+        parser.parse_keyword("locality")
+        with parser.in_angle_brackets():
+            locality = parser.parse_integer(allow_boolean=False)
+        parser.parse_punctuation(",")
+        is_data = parse_choice(parser, "instr", "data")
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        return cls.build(
+            operands=[parser.resolve_operand(name, parser.parse_type()), indices],
+            properties={
+                "isWrite": BoolAttr.from_bool(is_write),
+                "localityHint": IntegerAttr(locality, i32),
+                "isDataCache": BoolAttr.from_bool(is_data),
+            },
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.memref)
+        with printer.in_square_brackets():
+            printer.print_list(self.indices, printer.print_ssa_value)
+        printer.print_string(", write" if self.is_write.value.data else ", read")
+        printer.print_string(f", locality<{self.locality_hint.value.data}>, ")
+        printer.print_string("data" if self.is_data_cache.value.data else "instr")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.memref.type)
+
+
 def _may_match(source: Attribute, destination: Attribute) -> bool:
     """Whether two memrefs may have the same elements and sizes."""
     if not (isa(source, MemRefType) and isa(destination, MemRefType)):
@@ -374,6 +431,7 @@ MemRef = Dialect(
         *(_REPLACED.get(operation.name, operation) for operation in memref.MemRef.operations),
         TransposeOp,
         ExternalCallOp,
+        PrefetchOp,
     ],
     list(memref.MemRef.attributes),
 )

@@ -1,4 +1,4 @@
-"""The scf dialect: xDSL's, with MLIR's syntax for parallel loops and switches."""
+"""The scf dialect: xDSL's, with MLIR's syntax for loops, branches and switches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, IntegerType, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, IntegerType, i1, i64
 from xdsl.ir import Attribute, Block, Dialect, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -53,6 +53,54 @@ def _end(region: Region, end: IRDLOperation) -> Region:
     return region
 
 
+class ForOp(scf.ForOp):
+    """A loop; values that it carries may have one type without parentheses.
+
+    %s = scf.for %i = %a to %n step %c1 iter_args(%x = %zero) -> f32 { ... }
+    """
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        variable = parser.parse_argument(expect_type=False)
+        parser.parse_punctuation("=")
+        names = [parser.parse_unresolved_operand()]
+        for word in ("to", "step"):
+            parser.parse_keyword(word)
+            names.append(parser.parse_unresolved_operand())
+        position = parser.pos
+        pairs: Sequence[tuple[Parser.UnresolvedArgument, UnresolvedOperand]] = ()
+        types: list[Attribute] = []
+        if parser.parse_optional_keyword("iter_args") is not None:
+            pairs = parser.parse_comma_separated_list(
+                parser.Delimiter.PAREN, lambda: _parse_shared(parser)
+            )
+            types = parse_arrow_types(parser)
+        initial = parser.resolve_operands([value for _, value in pairs], types, position)
+        carried = [name.resolve(kind) for (name, _), kind in zip(pairs, types, strict=True)]
+        kind = parser.parse_type() if parser.parse_optional_punctuation(":") else IndexType()
+        lower, upper, step = (parser.resolve_operand(name, kind) for name in names)
+        body = parser.parse_region([variable.resolve(kind), *carried])
+        loop = cls(lower, upper, step, initial, body if pairs else _end(body, scf.YieldOp()))
+        loop.attributes |= parser.parse_optional_attr_dict()
+        return loop
+
+
+class IfOp(scf.IfOp):
+    """A branch; its results may have one type without parentheses.
+
+    %s = scf.if %c -> f32 { ... } else { ... }
+    """
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        condition = parser.parse_operand(i1)
+        types = parse_arrow_types(parser)
+        then = cls.parse_region_with_yield(parser)
+        has_else = parser.parse_optional_keyword("else") is not None
+        otherwise = cls.parse_region_with_yield(parser) if has_else else Region()
+        return cls(condition, types, then, otherwise, parser.parse_optional_attr_dict())
+
+
 class ParallelOp(scf.ParallelOp):
     """Loops whose iterations may run in any order; values are combined by `scf.reduce`.
 
@@ -74,7 +122,7 @@ class ParallelOp(scf.ParallelOp):
         steps = _parse_indices(parser)
         names = _parse_names(parser) if parser.parse_optional_keyword("init") is not None else []
         position = parser.pos
-        types = parse_arrow_types(parser) if names else []
+        types = parse_arrow_types(parser)
         initial = parser.resolve_operands(names, types, position)
         body = parser.parse_region([each.resolve(IndexType()) for each in variables])
         attributes = parser.parse_optional_attr_dict()
@@ -282,7 +330,7 @@ class IndexSwitchOp(scf.IndexSwitchOp):
         return operation
 
 
-_REPLACED = {each.name: each for each in (ParallelOp, IndexSwitchOp)}
+_REPLACED = {each.name: each for each in (ForOp, IfOp, ParallelOp, IndexSwitchOp)}
 
 Scf = Dialect(
     "scf",

@@ -30,6 +30,8 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from .vector_shapes import SHAPES, IteratorTypeAttr
+
 
 def is_vector(kind: Attribute) -> TypeGuard[VectorType[Attribute]]:
     """Whether a type is a vector; xDSL's `isa` takes a hundred times longer to say so."""
@@ -209,8 +211,10 @@ def _verify_indexed(
         raise VerifyException("expected a mask bit for each lane")
 
 
+_KEPT = [each for each in vector.Vector.operations if each is not vector.PrintOp]
+
 Vector = Dialect(
     "vector",
-    [*vector.Vector.operations, ConstantMaskOp, GatherOp, ScatterOp, StepOp],
-    list(vector.Vector.attributes),
+    [*_KEPT, ConstantMaskOp, GatherOp, ScatterOp, StepOp, *SHAPES],
+    [*vector.Vector.attributes, IteratorTypeAttr],
 )

@@ -8,9 +8,6 @@ inputs of the tests; `references.npz` in the folder of the tests keeps the array
 
 from __future__ import annotations
 
-import ctypes
-import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -19,71 +16,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from support.imported_programs import REFERENCES, Argument, Piece, pieces
-
-_COPY = re.compile(r"memref\.copy (\S+), (\S+) : (.*) to (.*)")
-
-
-def lower(text: str) -> str:
-    """LLVM IR of a program; copies are loops, as their lowering calls a library of MLIR's."""
-    text = re.sub(r"module (@\w+ )?attributes \{.*\} \{\n", "module {\n", text)
-    text = re.sub(r"ml_program.*", "", text)
-    text = _COPY.sub(r"linalg.copy ins(\1 : \3) outs(\2 : \4)", text)
-    if re.search(r" = tensor\.|-> tensor|= bufferization", text):
-        # Arguments are values: what the caller passes stays.
-        text = re.sub(
-            r"func\.func @.*",
-            lambda head: re.sub(
-                r"(%\w+: tensor<[^>]*>)", r"\1 {bufferization.writable = false}", head[0]
-            ),
-            text,
-        )
-        text = _run(
-            text,
-            "mlir-opt-22",
-            "--convert-elementwise-to-linalg",
-            "--one-shot-bufferize=bufferize-function-boundaries allow-return-allocs-from-loops "
-            "function-boundary-type-conversion=identity-layout-map",
-            "--buffer-results-to-out-params=modify-public-functions",
-        )
-        text = _COPY.sub(r"linalg.copy ins(\1 : \3) outs(\2 : \4)", text)
-    elif re.search(r"-> \(?memref", text):
-        text = _run(text, "mlir-opt-22", "--buffer-results-to-out-params=modify-public-functions")
-        text = _COPY.sub(r"linalg.copy ins(\1 : \3) outs(\2 : \4)", text)
-    lowered = _run(text, "mlir-opt-22", "--llvm-request-c-wrappers", "--test-lower-to-llvm")
-    return _run(lowered, "mlir-translate-22", "--mlir-to-llvmir")
-
-
-def _run(text: str, *command: str) -> str:
-    done = subprocess.run([*command], input=text, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(done.stderr.strip()[:500])
-    return done.stdout
-
-
-def call(piece: Piece, arguments: list[Argument]) -> None:
-    """Runs the lowered form of a program, which changes the arrays."""
-    engine = llvm.create_mcjit_compiler(
-        llvm.parse_assembly(lower(piece.text)),
-        llvm.Target.from_default_triple().create_target_machine(opt=1),
-    )
-    engine.finalize_object()
-    address = engine.get_function_address(f"_mlir_ciface_{piece.function}")
-    values: list[object] = []
-    types: list[type] = []
-    kept: list[object] = []
-    for kind, argument in zip([*piece.kinds, *piece.results], arguments, strict=True):
-        if isinstance(argument, np.ndarray):
-            descriptor = [argument.ctypes.data, argument.ctypes.data, 0, *argument.shape]
-            descriptor += [stride // argument.itemsize for stride in argument.strides]
-            memory = (ctypes.c_int64 * len(descriptor))(*descriptor)
-            kept.append(memory)
-            values.append(ctypes.addressof(memory))
-            types.append(ctypes.c_void_p)
-        else:
-            values.append(argument)
-            types.append({"f32": ctypes.c_float, "f64": ctypes.c_double}.get(kind, ctypes.c_int64))
-    ctypes.CFUNCTYPE(None, *types)(address)(*values)
+from support.imported_programs import REFERENCES, pieces
+from support.mlir_lowering import call
 
 
 def main() -> None:

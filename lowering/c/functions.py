@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, UnrankedMemRefType
 from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
@@ -178,13 +178,18 @@ def emit_external_call(printer: Printer, op: ExternalCallOp) -> None:
     parameters: list[str] = []
     arguments: list[str] = []
     for operand, kind in zip(op.operands_, op.function_type.inputs, strict=True):
-        if not isa(kind, MemRefType):
+        if not isa(kind, MemRefType | UnrankedMemRefType):
             parameters.append(printer.type(operand))
             arguments.append(printer.value(operand).text)
             continue
         array, element = printer.array(operand), f"{printer.type(operand)} *"
         parameters.append(element)
         arguments.append(f"&{array.name}" if array.is_scalar else f"({element}){array.name}")
+        if not isa(kind, MemRefType):
+            extents = [extent.text for extent in array.extents]
+            parameters += ["int64_t", "const int64_t *"]
+            arguments += [str(len(extents)), f"(int64_t[]){{{', '.join(extents) or '0'}}}"]
+            continue
         for extent, size in zip(array.extents, kind.get_shape(), strict=True):
             if size == DYNAMIC_INDEX:
                 parameters.append("int64_t")

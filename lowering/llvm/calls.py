@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from llvmlite import ir
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, UnrankedMemRefType
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.utils.hints import isa
 
@@ -15,7 +15,7 @@ from ...dialects.external import ExternalCallOp
 from ..loops.call_graph import callee_of, calls_in
 from .emitter import Emitters, FunctionEmitter, type_of
 from .memory import load
-from .types import VOID, size_in_bytes, storage_type
+from .types import I64, POINTER, VOID, size_in_bytes, storage_type
 
 _INT_WIDTH = 32
 """Callers of C functions extend shorter integers than `int`, as clang's functions expect."""
@@ -102,11 +102,14 @@ def emit_external_call(emitter: FunctionEmitter, op: ExternalCallOp) -> None:
     """A call of a function that is only declared: pointers, each with its dynamic extents."""
     arguments: list[ir.Value] = []
     for operand, parameter in zip(op.operands_, op.function_type.inputs, strict=True):
-        if not isa(parameter, MemRefType):
+        if not isa(parameter, MemRefType | UnrankedMemRefType):
             arguments.append(emitter.value(operand))
             continue
         buffer = emitter.buffer(operand)
         arguments.append(buffer.pointer)
+        if not isa(parameter, MemRefType):
+            arguments += _rank_and_extents(emitter, buffer.sizes)
+            continue
         shape = parameter.get_shape()
         arguments += [buffer.sizes[n] for n, extent in enumerate(shape) if extent == DYNAMIC_INDEX]
     results = [type_of(result) for result in op.results_]
@@ -122,6 +125,16 @@ def emit_external_call(emitter: FunctionEmitter, op: ExternalCallOp) -> None:
         function.args[position].add_attribute(attribute)
     value = emitter.builder.call(function, arguments, arg_attrs=extended)
     emitter.values.update((result, value) for result in op.results_)
+
+
+def _rank_and_extents(emitter: FunctionEmitter, sizes: Sequence[ir.Value]) -> list[ir.Value]:
+    """How many dimensions memory of any rank has, and a pointer to its extents."""
+    kind = ir.ArrayType(I64, max(len(sizes), 1))
+    memory = emitter.slots.alloca(kind)
+    for number, size in enumerate(sizes):
+        place = emitter.builder.gep(memory, [ir.Constant(I64, 0), ir.Constant(I64, number)])
+        emitter.builder.store(size, place)
+    return [ir.Constant(I64, len(sizes)), emitter.builder.bitcast(memory, POINTER)]
 
 
 EMITTERS: Emitters = {"func.call": emit_call, "memref.external": emit_external_call}

@@ -84,11 +84,14 @@ def coalesced(relation: _Pieces) -> _Pieces:
     """A set, relation or function in fewer pieces, or as it is where isl fails at merging them.
 
     isl's `coalesce` stops at some relations ("original tableau does not correspond to ..."), and
-    ends the process at some of hundreds of pieces, or of a dozen with seven quotients each.
+    ends the process at some of hundreds of pieces, or of a dozen with seven quotients each, or with
+    pieces that have rational points but none of integers.
     """
     pieces, quotients = _size(relation)
     if pieces > MOST_PIECES:
         return relation
+    if quotients and isinstance(relation, isl.Map):
+        relation = without_empty_pieces(relation)
     if quotients > MOST_QUOTIENTS and not survives(relation.coalesce, MOST_SECONDS):
         return relation
     try:
@@ -97,6 +100,18 @@ def coalesced(relation: _Pieces) -> _Pieces:
         if is_exhausted():
             raise
         return relation
+
+
+def without_empty_pieces(relation: isl.Map) -> isl.Map:
+    """The pieces of a relation that have integer points."""
+    pieces = relation.get_basic_maps()
+    kept = [piece for piece in pieces if not piece.is_empty()]
+    if len(kept) == len(pieces):
+        return relation
+    result = isl.Map.empty(relation.get_space())
+    for piece in kept:
+        result = result.union(isl.Map.from_basic_map(piece))
+    return result
 
 
 def _size(

@@ -18,6 +18,7 @@ from ...dialects.errors import SourceError
 from ...dialects.external import ExternalCallOp
 from ...dialects.mathematics import ExternalOp
 from ..calling.api_checks import check_text
+from .print_functions import is_print_function, print_function
 
 _SIGNATURES = {
     name: signature
@@ -132,7 +133,11 @@ def _types(name: str) -> tuple[Attribute, ...]:
 
 
 def _address(name: str) -> int | None:
-    return _library_address(name) if is_library_function(name) else _registered.get(name)
+    if is_library_function(name):
+        return _library_address(name)
+    if name not in _registered and is_print_function(name):
+        return ctypes.cast(print_function(name), ctypes.c_void_p).value
+    return _registered.get(name)
 
 
 @cache

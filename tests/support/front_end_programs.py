@@ -54,7 +54,8 @@ def check_front_end(seed: int, tell: Tell) -> None:
     except AssertionError:
         verdict, detail = WRONG, traceback.format_exc()
     except SourceError as error:
-        refusals = (*REFUSALS, "is for sizes with")  # an unsigned number would wrap around
+        # A number would wrap around.
+        refusals = (*REFUSALS, "is for sizes with", "leaves its integer type")
         is_refused = any(refusal in error.message for refusal in refusals)
         verdict, detail = REFUSED if is_refused else ERROR, str(error)
     except Exception:

@@ -74,6 +74,15 @@ def _splice(body_owner: func.FuncOp, call: func.CallOp) -> None:
     call.erase()
 
 
+def check_blocks(function: func.FuncOp) -> None:
+    """Raises SourceError at a region of several blocks."""
+    for operation in function.walk():
+        if any(len(region.blocks) > 1 for region in operation.regions):
+            raise SourceError.at(
+                operation, "branches between blocks", hint="use affine.for and affine.if"
+            )
+
+
 def module_of(function: func.FuncOp) -> ModuleOp | None:
     """The module that a function is part of."""
     parent = function.parent_op()

@@ -15,9 +15,14 @@ from ..memrefs import as_memref
 from .canonicalise import make_affine
 from .importing.import_function import import_function
 from .importing.library_calls import order_external_calls
-from .inlining import drop_casts, inline_calls, module_of
+from .inlining import check_blocks, drop_casts, inline_calls, module_of
 from .narrow_floats import widen_narrow_floats
-from .scalar_demotion import define_undefined, demote_carried_values, demote_results
+from .scalar_demotion import (
+    define_undefined,
+    demote_carried_values,
+    demote_results,
+    use_constants,
+)
 
 _KNOWN = frozenset(
     f"affine.{name}" for name in ["apply", "for", "if", "load", "max", "min", "store", "yield"]
@@ -25,11 +30,9 @@ _KNOWN = frozenset(
 
 _ALLOCATIONS = ("memref.alloc", "memref.alloca")
 
-_DROPPED = ("affine.prefetch", "memref.dealloc")
+_DROPPED = ("affine.prefetch", "memref.dealloc", "memref.prefetch")
 
 _HINTS = {
-    "affine.vector_load": "write the scalar program; the schedule makes vectors",
-    "affine.vector_store": "write the scalar program; the schedule makes vectors",
     "memref.get_global": "pass the memref as an argument",
     "scf.parallel": "use affine.parallel",
     "scf.while": "use affine.for with affine bounds",
@@ -56,17 +59,18 @@ def normalise(function: func.FuncOp) -> NormalForm:
     Calls are inlined; values that loops carry and that branches give become rank-0 local memrefs,
     and so do the results of the function. Raises SourceError at whatever has no such form.
     """
-    _check_blocks(function)
+    check_blocks(function)
     copy = function.clone()
     import_function(copy, module_of(function))
     inline_calls(copy, module_of(function))
     drop_casts(copy)
     order_external_calls(copy)
-    _check_blocks(copy)
+    check_blocks(copy)
     check_types(copy)
     widen_narrow_floats(copy)
     mark_fused(copy)  # branches on data are moved to the block of their condition
     define_undefined(copy)
+    use_constants(copy)
     returns = demote_results(copy)
     make_affine(copy)
     demote_carried_values(copy)
@@ -78,14 +82,6 @@ def normalise(function: func.FuncOp) -> NormalForm:
         elif operation is not copy:
             _check(operation)
     return NormalForm(copy, returns)
-
-
-def _check_blocks(function: func.FuncOp) -> None:
-    for operation in function.walk():
-        if any(len(region.blocks) > 1 for region in operation.regions):
-            raise SourceError.at(
-                operation, "branches between blocks", hint="use affine.for and affine.if"
-            )
 
 
 def _check(operation: Operation) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import arith, func
+from xdsl.dialects import arith, func, llvm
 from xdsl.dialects.affine import ForOp, IfOp, YieldOp
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -16,10 +16,11 @@ from xdsl.dialects.builtin import (
     MemRefType,
     i32,
 )
-from xdsl.ir import Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from ....dialects.errors import SourceError
+from ....dialects.supported_types import is_scalar
 from .cells import Cell, holds, insert_after, insert_before, new_cell, result_cell
 
 
@@ -38,6 +39,22 @@ def define_undefined(function: func.FuncOp) -> None:
             constant.result.name_hint = undefined.name_hint
             insert_before(operation, constant)
             undefined.replace_all_uses_with(constant.result)
+            operation.detach()
+            operation.erase()
+
+
+def use_constants(function: func.FuncOp) -> None:
+    """Constants of the llvm dialect are those of arith."""
+    for operation in list(function.walk()):
+        if isinstance(operation, llvm.ConstantOp) and is_scalar(operation.result.type):
+            value: Attribute = operation.value
+            kind = operation.result.type
+            if isinstance(value, IntegerAttr) and isa(kind, IntegerType):
+                value = IntegerAttr(value.value.data, kind)
+            constant = arith.ConstantOp.create(properties={"value": value}, result_types=[kind])
+            insert_before(operation, constant)
+            constant.results[0].name_hint = operation.result.name_hint
+            operation.result.replace_all_uses_with(constant.results[0])
             operation.detach()
             operation.erase()
 

@@ -10,7 +10,12 @@ import islpy as isl
 import pytest
 
 from loopwright.passes.polyhedral import isl_context
-from loopwright.passes.polyhedral.isl_context import TooComplexError, bounded, coalesced
+from loopwright.passes.polyhedral.isl_context import (
+    TooComplexError,
+    bounded,
+    coalesced,
+    without_empty_pieces,
+)
 
 
 def test_fewer_pieces() -> None:
@@ -45,6 +50,16 @@ def test_many_pieces_are_not_merged(kind: Any, monkeypatch: pytest.MonkeyPatch) 
     assert coalesced(pieces) is pieces
     monkeypatch.undo()
     assert coalesced(pieces).is_equal(pieces)
+
+
+def test_pieces_without_integer_points_are_dropped() -> None:
+    whole = isl.Map("{ [i] -> [j] : 0 <= i < 5 and j = i }")
+    # Over rationals, 2 e = 6 f + 1 has solutions.
+    empty = isl.Map("{ [i] -> [j] : exists (e, f : 10 <= 2e + j <= 10 and 2e + j = 6f + 1) }")
+    pieces = isl.Map.from_basic_map(whole.get_basic_maps()[0]).union(empty)
+    kept = without_empty_pieces(pieces)
+    assert kept.is_equal(whole) and kept.n_basic_map() == 1
+    assert without_empty_pieces(whole) is whole
 
 
 QUOTIENTS = "{{ [i] -> [j] : 2 * floor(i / 2) = i and 3 * floor(j / 3) = j and {} <= i < {} }}"

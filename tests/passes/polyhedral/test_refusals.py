@@ -24,9 +24,9 @@ CASES = {
         "loop",
     ),
     "vectors": (
-        "%v = affine.vector_load %A[0] : memref<?xf64>, vector<4xf64> // here",
-        "'affine.vector_load'",
-        "the schedule makes vectors",
+        "%v = vector.load %A[%N] : memref<?xf64>, vector<[4]xf64> // here",
+        "the size of vector<[4]xf64> is known only when it runs",
+        "scalar program",
     ),
     "local array whose size changes": (
         """

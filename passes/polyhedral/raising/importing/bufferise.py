@@ -8,11 +8,12 @@ Arguments that are tensors are never written; results become arguments (`results
 
 from __future__ import annotations
 
-from xdsl.dialects import func, scf
+from xdsl.dialects import affine, func, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, TensorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from .....dialects.affine import ForOp
 from .....dialects.errors import SourceError
 from ..cells import insert_before
 from .buffers import Buffers, buffer_type
@@ -39,6 +40,23 @@ def bufferise(function: func.FuncOp) -> None:
     assert end is not None
     function.properties["function_type"] = FunctionType.from_lists(
         list(block.arg_types), [value.type for value in end.operands]
+    )
+
+
+def _without(loop: scf.ForOp | ForOp, initial: list[SSAValue]) -> scf.ForOp | ForOp:
+    """A loop with the bounds and the body of another one, which loses it."""
+    body = loop.detach_region(0)
+    if isinstance(loop, scf.ForOp):
+        return scf.ForOp(loop.lb, loop.ub, loop.step, initial, body)
+    return ForOp.from_region(
+        loop.lowerBoundOperands,
+        loop.upperBoundOperands,
+        initial,
+        [each.type for each in initial],
+        loop.lowerBoundMap,
+        loop.upperBoundMap,
+        body,
+        loop.step,
     )
 
 
@@ -73,9 +91,9 @@ class _Bufferiser:
             case func.ReturnOp():
                 self._return(operation)
                 return
-            case scf.YieldOp():
+            case scf.YieldOp() | affine.YieldOp():
                 return  # the loop or branch around sees to it
-            case scf.ForOp():
+            case scf.ForOp() | ForOp():
                 self._loop(operation)
             case scf.IfOp():
                 self._branch(operation)
@@ -105,19 +123,21 @@ class _Bufferiser:
                 copy_elements(operation, self.buffers[value], buffer)
             operation.operands[number] = buffer
 
-    def _loop(self, loop: scf.ForOp) -> None:
+    def _loop(self, loop: scf.ForOp | ForOp) -> None:
         """Each tensor that a loop carries has one buffer for all iterations."""
         body = loop.body.block
-        carried = [n for n, value in enumerate(loop.iter_args) if is_tensor(value)]
+        initial = loop.iter_args if isinstance(loop, scf.ForOp) else loop.inits
+        first = len(loop.operands) - len(initial)
+        carried = [n for n, value in enumerate(initial) if is_tensor(value)]
         homes: list[SSAValue] = []
         for n in carried:
-            buffer = self.buffers.destination(loop, 3 + n, loop.results[n])
+            buffer = self.buffers.destination(loop, first + n, loop.results[n])
             argument = body.args[1 + n]
             self.buffers.add(argument, buffer, body)
             homes.append(buffer)
         self._block(body)
         end = body.last_op
-        assert isinstance(end, scf.YieldOp)
+        assert end is not None
         moved: list[tuple[SSAValue, SSAValue]] = []
         for n, buffer in zip(carried, homes, strict=True):
             value = end.operands[n]
@@ -132,11 +152,9 @@ class _Bufferiser:
                 moved.append((self.buffers[value], buffer))
         for source, buffer in moved:
             copy_elements(end, source, buffer)
-        kept = [n for n in range(len(loop.iter_args)) if n not in carried]
+        kept = [n for n in range(len(initial)) if n not in carried]
         end.operands = [end.operands[n] for n in kept]
-        new = scf.ForOp(
-            loop.lb, loop.ub, loop.step, [loop.iter_args[n] for n in kept], loop.detach_region(0)
-        )
+        new = _without(loop, [initial[n] for n in kept])
         new.attributes |= loop.attributes
         insert_before(loop, new)
         for n, result in zip(kept, new.results, strict=True):

@@ -140,6 +140,14 @@ class Buffers:
             if not (use.operation is operation and member is besides)
         )
 
+    def _place(self, operation: Operation) -> int:
+        """Where an operation was written; new ones are in front of the one that they replace."""
+        place: Operation | None = operation
+        while place is not None and place not in self._order:
+            place = place.next_op
+        assert place is not None
+        return self._order[place]
+
     def _reads_later(
         self,
         operation: Operation,
@@ -159,7 +167,7 @@ class Buffers:
             return True
         if around is operation:
             return True
-        if self._order[around] > self._order[operation]:
+        if self._place(around) > self._place(operation):
             return not (around is user and _inserts_same_part(user, index, value))
         return False
 

@@ -26,18 +26,66 @@ from xdsl.utils.hints import isa
 
 from .....dialects.affine import StoreOp
 from .....dialects.errors import SourceError
+from .....dialects.external import PRINTED_ARRAYS
 from .....dialects.memref import GlobalOp
 from ..cells import insert_before
 from .emission import loop_nest
+from .views import VIEWS
 
 MOST_ELEMENTS = 64
 """Each element of a constant is a statement of its own, unless all are the same."""
+
+
+_READERS = frozenset(
+    (
+        *("affine.load", "affine.vector_load", "memref.dealloc", "memref.dim", "memref.load"),
+        *("vector.gather", "vector.load", "vector.maskedload", "vector.transfer_read"),
+    )
+)
 
 
 def globals_of(module: ModuleOp | None) -> dict[str, GlobalOp]:
     """The global variables of a module by name."""
     found = [op for op in module.ops if isinstance(op, GlobalOp)] if module is not None else []
     return {op.sym_name.data: op for op in found}
+
+
+def is_only_read(value: SSAValue) -> bool:
+    """Whether no use of a memref, or of a view of it, may write its elements."""
+    for use in value.uses:
+        user = use.operation
+        if user.name in VIEWS:
+            if not all(is_only_read(result) for result in user.results):
+                return False
+        elif not (
+            user.name in _READERS
+            or (user.name == "memref.copy" and use.index == 0)
+            or _is_input(user, use.index)
+            or (isinstance(user, func.CallOp) and user.callee.root_reference.data in PRINTED_ARRAYS)
+        ):
+            return False
+    return True
+
+
+def _is_input(user: Operation, position: int) -> bool:
+    """Whether an operand is an input of a structured operation."""
+    if not user.name.startswith("linalg."):
+        return False
+    from .....dialects.linalg import StructuredOp
+
+    return isinstance(user, StructuredOp) and position < len(user.inputs)
+
+
+def _keeps_values(variable: GlobalOp) -> bool:
+    """Whether a variable may hold other values than its first ones."""
+    name, module = variable.sym_name.data, variable.parent_op()
+    if variable.constant is not None or module is None:
+        return False
+    return not all(
+        is_only_read(each.memref)
+        for each in module.walk()
+        if isinstance(each, memref.GetGlobalOp) and each.name_.root_reference.data == name
+    )
 
 
 def localise_globals(function: func.FuncOp, known: Mapping[str, GlobalOp]) -> None:
@@ -67,7 +115,7 @@ def _local(function: func.FuncOp, use: Operation, variable: GlobalOp) -> SSAValu
     allocation.memref.name_hint = variable.sym_name.data
     value = variable.initial_value
     if isinstance(value, DenseIntOrFPElementsAttr):
-        if variable.constant is None:
+        if _keeps_values(variable):
             raise SourceError.at(
                 use,
                 f"'@{variable.sym_name.data}' keeps its values from call to call",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import (
@@ -13,12 +14,14 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     TensorType,
     UnrankedMemRefType,
+    VectorType,
 )
 from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
 
 from .....dialects.errors import SourceError
 from .....dialects.supported_types import element_type
-from ..inlining import inline_calls
+from ..inlining import check_blocks, inline_calls
 from .atomics import expand_atomic
 from .bufferise import bufferise
 from .complex_numbers import expand_complex
@@ -31,6 +34,7 @@ from .parallel_loops import expand_forall, expand_parallel
 from .regions import expand_integer_loop, expand_switch, inline_region
 from .resolve_views import resolve_views
 from .results import results_to_arguments
+from .vectors import expand_vectors, has_vectors
 from .views import VIEWS
 
 _STRUCTURES: dict[str, Callable[[Operation], None]] = {
@@ -58,13 +62,16 @@ def import_module(module: ModuleOp) -> ModuleOp:
         return module
     copy = module.clone()
     for function in _functions(copy):
-        if not _is_foreign_in(function, copy):
+        if not _is_foreign_in(function, module):
             continue
         trial = function.clone()
         try:
             import_function(trial, module)
         except SourceError:
-            continue
+            # Raising it says why; functions that it calls may have other arguments by then.
+            trial = function.clone()
+            with suppress(SourceError):
+                inline_calls(trial, module)
         block = function.parent
         assert block is not None
         block.insert_op_before(trial, function)
@@ -105,7 +112,9 @@ def is_foreign(function: func.FuncOp, module: ModuleOp | None) -> bool:
 def _is_foreign_type(kind: Attribute) -> bool:
     if isinstance(element_type(kind), ComplexType):
         return True
-    if isinstance(kind, MemRefType):
+    if isa(kind, MemRefType):
+        if isinstance(kind.element_type, VectorType):
+            return True
         return not (isinstance(kind.layout, NoneAttr) and isinstance(kind.memory_space, NoneAttr))
     return isinstance(kind, TensorType | UnrankedMemRefType)
 
@@ -115,6 +124,7 @@ def _is_foreign_operation(operation: Operation, module: ModuleOp | None) -> bool
         operation.name in _FOREIGN
         or operation.name.startswith(("index.", "linalg.", "tensor.", "bufferization."))
         or any(_is_foreign_type(result.type) for result in operation.results)
+        or has_vectors(operation)
         or (isinstance(operation, scf.ForOp) and not isinstance(operation.lb.type, IndexType))
         or (isinstance(operation, func.CallOp) and _is_library_call(operation, module))
         or (
@@ -139,11 +149,13 @@ def import_function(function: func.FuncOp, module: ModuleOp | None) -> None:
     """
     if not _is_foreign_in(function, module):
         return
+    check_blocks(function)
     replace_library_calls(function, module)
     inline_calls(function, module)
     replace_library_calls(function, module)
     replace_index_operations(function)
     rank_arguments(function)
+    expand_vectors(function)
     bufferise(function)
     localise_globals(function, globals_of(module))
     for operation in list(function.walk()):

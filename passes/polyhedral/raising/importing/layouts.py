@@ -40,10 +40,9 @@ def is_row_major(kind: Attribute) -> bool:
     return layout in (NoneAttr(), identity)
 
 
-def _may_be_row_major(kind: MemRefType) -> bool:
+def may_be_row_major(kind: Attribute) -> bool:
     """Whether contiguous arrays may have the layout of a type."""
-    layout = kind.layout
-    if not isinstance(layout, StridedLayoutAttr):
+    if not isa(kind, MemRefType) or not isinstance(layout := kind.layout, StridedLayoutAttr):
         return is_row_major(kind)
     wanted = MemRefType(kind.element_type, kind.shape).get_strides()
     assert wanted is not None
@@ -68,7 +67,7 @@ def rank_arguments(function: func.FuncOp) -> None:
 def drop_layouts(function: func.FuncOp) -> None:
     """Makes all memrefs row-major, in the default memory space; raises SourceError."""
     for argument in function.body.block.args:
-        if isa(argument.type, MemRefType) and not _may_be_row_major(argument.type):
+        if isa(argument.type, MemRefType) and not may_be_row_major(argument.type):
             raise SourceError.at(
                 argument,
                 f"the layout of {argument.type} is not row-major",

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     MemRefType,
     ModuleOp,
+    UnrankedMemRefType,
     f32,
     f64,
     i32,
@@ -152,7 +153,7 @@ def replace_library_calls(function: func.FuncOp, module: ModuleOp | None) -> Non
         elif (declaration := _declaration(call, module)) is not None:
             _check_effects(call)
             if order is None:
-                order = _order_cell(function)
+                order = order_cell(function)
             kind = declaration.function_type
             name = call.callee.root_reference.data
             new = ExternalCallOp(name, call.arguments, call.result_types, kind, order)
@@ -176,11 +177,11 @@ def _check_effects(call: func.CallOp) -> None:
             hint="let it write to a memref that it takes",
         )
     for value in call.arguments:
-        if not is_scalar(value.type) and not isa(value.type, MemRefType):
+        if not is_scalar(value.type) and not isa(value.type, MemRefType | UnrankedMemRefType):
             raise SourceError.at(
                 call,
                 f"'@{name}' has no body here and takes a value of type {value.type}",
-                hint="it may take numbers, and memrefs with a rank",
+                hint="it may take numbers and memrefs",
             )
 
 
@@ -188,7 +189,7 @@ def order_external_calls(function: func.FuncOp) -> None:
     """Gives all calls with effects one cell: those of inlined functions have others."""
     calls = [each for each in function.walk() if isinstance(each, ExternalCallOp)]
     if len({call.order for call in calls}) > 1:
-        order = _order_cell(function)
+        order = order_cell(function)
         for call in calls:
             call.operands[0] = order
 
@@ -204,7 +205,7 @@ def _kept(function: func.FuncOp, result: SSAValue) -> SSAValue:
     return load.result
 
 
-def _order_cell(function: func.FuncOp) -> SSAValue:
+def order_cell(function: func.FuncOp) -> SSAValue:
     """What all calls with effects update."""
     return _new_cell(function, i64, "order")
 

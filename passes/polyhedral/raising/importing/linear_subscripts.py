@@ -35,13 +35,15 @@ class RowMajor:
                         f"'{operation.name}' divides by a size that is not known",
                         hint="give all dimensions but the first constant sizes",
                     )
-                stride *= extent
+                stride *= max(extent, 1)  # without elements, none has a stride
         return cls(tuple(extents), tuple(strides))
 
     def total(self, anchor: Operation) -> Size:
         """The number of elements."""
         if not self.extents:
             return 1
+        if 0 in self.extents:
+            return 0
         first = self.extents[0]
         rest = self.strides[0]
         if isinstance(first, int):
@@ -77,7 +79,9 @@ def delinearised(
     dims = [AffineExpr.dimension(n) for n in range(len(factors))]
     linear = start
     for dim, factor, size in zip(dims, factors, sizes, strict=True):
-        if size != 1:
+        if size != 1 and factor != AffineExpr.constant(0):
+            if not isinstance(factor, AffineConstantExpr):
+                raise SourceError.at(operation, "a stride that is not constant is not affine")
             term = dim if factor == AffineExpr.constant(1) else dim * factor
             linear = term if linear == AffineExpr.constant(0) else linear + term
     if len(extents) == 1:
@@ -100,9 +104,9 @@ def _separated(
         largest.append(rest // stride)
         rest %= stride
     for position, (factor, size) in enumerate(zip(factors, sizes, strict=True)):
-        if size == 1:
+        if size == 1 or factor == AffineExpr.constant(0):
             continue
-        if not isinstance(factor, AffineConstantExpr) or factor.value <= 0:
+        if not isinstance(factor, AffineConstantExpr) or factor.value < 0:
             return None
         along = next(n for n, stride in enumerate(memory.strides) if factor.value % stride == 0)
         step = factor.value // memory.strides[along]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, IntegerAttr, MemRefType
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.utils.hints import isa
 
 from .....dialects.affine import LoadOp, StoreOp
 from .....dialects.errors import SourceError
+from .....dialects.external import PRINTED_ARRAYS, ExternalCallOp
 from ..cells import insert_before
-from .emission import apply, erase, index_value
+from .emission import apply, erase, index_value, loop_nest
 from .views import VIEWS, View
 
 
@@ -34,6 +36,8 @@ def resolve_views(function: func.FuncOp) -> None:
             _access(operation, 0, found)
         elif operation.name in ("memref.store", "affine.store"):
             _access(operation, 1, found)
+        elif isinstance(operation, ExternalCallOp):
+            _pass_copies(operation, found)
     for operation in reversed(list(function.walk())):
         if operation.name in VIEWS:
             view = found[operation.results[0]]
@@ -105,6 +109,35 @@ def _access(operation: Operation, position: int, found: dict[SSAValue, View]) ->
         result.name_hint = old.name_hint
         old.replace_all_uses_with(result)
     erase(operation)
+
+
+def _pass_copies(call: ExternalCallOp, found: dict[SSAValue, View]) -> None:
+    """Parts of memrefs that a call takes: it gets a copy, which is copied back afterwards.
+
+    memref.external "f"(%v)  ->  copy %v to %c; memref.external "f"(%c); copy %c to %v
+    """
+    following = call.next_op
+    assert following is not None
+    for position, operand in enumerate(call.operands):
+        view = found.get(operand)
+        is_read = call.callee.data in PRINTED_ARRAYS
+        if view is None or view.is_whole or not (is_read or view.is_injective):
+            continue
+        assert isa(view.base.type, MemRefType)
+        shape = [each if isinstance(each, int) else DYNAMIC_INDEX for each in view.sizes]
+        dynamic = [each for each in view.sizes if isinstance(each, SSAValue)]
+        copy = memref.AllocOp.get(view.base.type.element_type, shape=shape, dynamic_sizes=dynamic)
+        insert_before(call, copy)
+        place = AffineMapAttr(view.map)
+        for anchor in (call,) if is_read else (call, following):
+            variables, end = loop_nest(anchor, view.sizes)
+            identity = AffineMapAttr(AffineMap.identity(len(variables)))
+            there = (view.base, [*variables, *view.symbols], place)
+            here = (copy.memref, variables, identity)
+            source, destination = (there, here) if anchor is call else (here, there)
+            load = LoadOp(*source)
+            insert_before(end, load, StoreOp(load.result, *destination))
+        call.operands[position] = copy.memref
 
 
 def _replace(operation: Operation, view: View) -> None:

@@ -11,13 +11,13 @@ from itertools import chain
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
 from .....dialects.errors import SourceError
 from .....dialects.memref import ReinterpretCastOp, TransposeOp, is_memref
-from .emission import Size, sizes_of
-from .layouts import is_row_major
+from .emission import Size, index_value, sizes_of
+from .layouts import is_row_major, may_be_row_major
 from .linear_subscripts import RowMajor, delinearised
 
 
@@ -40,6 +40,13 @@ class View:
     def is_whole(self) -> bool:
         """Whether the view has the subscripts of its base."""
         return self.map == AffineMap.identity(len(self.sizes))
+
+    @property
+    def is_injective(self) -> bool:
+        """Whether its elements are all different: each dimension of the base has one of its own."""
+        used = [each.used_dims() for each in self.map.results]
+        wide = {n for n, size in enumerate(self.sizes) if size != 1}
+        return all(len(dims) <= 1 for dims in used) and wide == set().union(*used) & wide
 
     def composed(
         self, subscripts: Sequence[AffineExpr], symbols: Sequence[SSAValue], sizes: Sequence[Size]
@@ -205,12 +212,26 @@ def _reinterpret_cast(operation: Operation, source: View) -> View:
     (offset,) = numbers.sizes(operation.static_offsets.get_values(), operation.offsets)
     base = View.of_all(source.base, operation)
     # Offsets count from where the memory of the base starts.
-    if not is_row_major(source.base.type):
+    is_argument = isinstance(source.base, BlockArgument)  # those are contiguous
+    if not (may_be_row_major if is_argument else is_row_major)(source.base.type):
         raise SourceError.at(operation, f"the strides of {source.base.type} are not known")
     factors = [numbers.expression(stride) for stride in strides]
     start = numbers.expression(offset)
     subscripts = delinearised(operation, base.sizes, start, factors, sizes)
     return base.composed(subscripts, numbers.symbols, sizes)
+
+
+def _strided_metadata(operation: Operation, source: View) -> View:
+    """Offset, sizes and strides of a whole memref, whose base buffer it is itself."""
+    assert isinstance(operation, memref.ExtractStridedMetaDataOp)
+    if not source.is_whole:
+        raise SourceError.at(operation, "the memory of a part of a memref is used")
+    memory = RowMajor.of(operation, source.sizes)
+    numbers: list[Size] = [0, *source.sizes, *memory.strides]
+    for result, number in zip(operation.results[1:], numbers, strict=True):
+        if result.uses:
+            result.replace_all_uses_with(index_value(operation, number))
+    return source
 
 
 def _transpose(operation: Operation, source: View) -> View:
@@ -245,6 +266,7 @@ VIEWS: dict[str, Callable[[Operation, View], View]] = {
     "memref.cast": _same,
     "memref.collapse_shape": _collapse_shape,
     "memref.expand_shape": _expand_shape,
+    "memref.extract_strided_metadata": _strided_metadata,
     "memref.memory_space_cast": _same,
     "memref.reinterpret_cast": _reinterpret_cast,
     "memref.subview": _subview,

@@ -215,13 +215,14 @@ def test_round_trip_and_c(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 PART = """
-%v = memref.subview %A[1] [2] [1] : memref<4xf64> to memref<2xf64, strided<[1], offset: 1>>
-func.call @part(%v) : (memref<2xf64, strided<[1], offset: 1>>) -> ()
+%v = memref.reinterpret_cast %A to offset: [0], sizes: [2, 3], strides: [1, 1]
+  : memref<4xf64> to memref<2x3xf64, strided<[1, 1]>>
+func.call @part(%v) : (memref<2x3xf64, strided<[1, 1]>>) -> ()
 """
 
-UNRANKED = """
-%u = memref.cast %A : memref<4xf64> to memref<*xf64>
-func.call @unranked(%u) : (memref<*xf64>) -> ()
+VECTOR = """
+%v = arith.constant dense<0.0> : vector<4xf64>
+func.call @vector(%v) : (vector<4xf64>) -> ()
 """
 
 
@@ -229,9 +230,9 @@ func.call @unranked(%u) : (memref<*xf64>) -> ()
     ("declared", "call", "message"),
     [
         ("@pair() -> (f64, f64)", "%0, %1 = func.call @pair() : () -> (f64, f64)", "more than one"),
-        ("@unranked(memref<*xf64>)", UNRANKED, "takes a value of type memref<*xf64>"),
+        ("@vector(vector<4xf64>)", VECTOR, "takes a value of type vector<4xf64>"),
         (
-            "@part(memref<2xf64, strided<[1], offset: 1>>)",
+            "@part(memref<2x3xf64, strided<[1, 1]>>)",
             PART,
             "a part of a memref is passed on",
         ),
