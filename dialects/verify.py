@@ -8,12 +8,20 @@ from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    AttrSizedResultSegments,
+    IRDLOperation,
+    OptionalDef,
+)
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from .errors import HintedVerifyException, SourceError
 from .locations import name_of
+
+_SEGMENTS = (AttrSizedOperandSegments, AttrSizedResultSegments)
 
 
 def verify(operation: Operation) -> None:
@@ -44,6 +52,8 @@ def _verify(operation: Operation, visible: set[SSAValue]) -> None:
             _verify_symbols(operation)
         if isinstance(operation, CallOp):
             _verify_callee(operation)
+        if isinstance(operation, IRDLOperation):
+            _verify_properties(operation)
         operation.verify(verify_nested_ops=False)
         _verify_more(operation)
         for region in operation.regions:
@@ -62,6 +72,27 @@ def _verify(operation: Operation, visible: set[SSAValue]) -> None:
     inherited = set[SSAValue]() if operation.has_trait(IsolatedFromAbove) else visible
     for region in operation.regions:
         _verify_region(region, inherited)
+
+
+def _verify_properties(operation: IRDLOperation) -> None:
+    """All that an operation in generic form must have is there.
+
+    xDSL asks for the numbers of operands first, and speaks of nothing else where they are missing.
+    """
+    definition = operation.get_irdl_definition()
+    fields = {**definition.properties, **definition.attributes}
+    needed = [name for name, field in fields.items() if not isinstance(field, OptionalDef)]
+    needed += [each.attribute_name for each in definition.options if isinstance(each, _SEGMENTS)]
+    needed = list(dict.fromkeys(needed))  # Subclasses repeat the options.
+    missing = [name for name in needed if operation.get_attr_or_prop(name) is None]
+    if missing:
+        names = " and ".join(f"'{name}'" for name in missing)
+        properties = ", ".join(f"{name} = ..." for name in needed)
+        raise SourceError.at(
+            operation,
+            f"'{operation.name}' has no {names}",
+            f'in generic form, write "{operation.name}"(...) <{{{properties}}}>',
+        )
 
 
 def _verify_more(operation: Operation) -> None:

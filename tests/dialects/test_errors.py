@@ -181,6 +181,39 @@ MISTAKES = {
         '"affine.yield"() : () -> () }) : () -> ()',
         ["3: error: the step must be positive", None, "  ^"],
     ),
+    "generic form without bounds": (
+        '  "affine.for"() ({ ^bb0(%i: index): "affine.yield"() : () -> () })'
+        " {lower_bound = affine_map<() -> (0)>, step = 1 : index} : () -> ()",
+        [
+            "3: error: 'affine.for' has no 'lowerBoundMap' and 'upperBoundMap' and "
+            "'operandSegmentSizes'",
+            None,
+            "  ^",
+            'hint: in generic form, write "affine.for"(...) <{lowerBoundMap = ..., '
+            "upperBoundMap = ..., step = ..., operandSegmentSizes = ...}>",
+        ],
+    ),
+    "generic form without numbers of operands": (
+        '  "affine.for"() <{lowerBoundMap = affine_map<() -> (0)>, step = 1 : index,'
+        " upperBoundMap = affine_map<() -> (9)>}> ({ ^bb0(%i: index): "
+        '"affine.yield"() : () -> () }) : () -> ()',
+        [
+            "3: error: 'affine.for' has no 'operandSegmentSizes'",
+            None,
+            "  ^",
+            'hint: in generic form, write "affine.for"(...) <{lowerBoundMap = ..., '
+            "upperBoundMap = ..., step = ..., operandSegmentSizes = ...}>",
+        ],
+    ),
+    "generic load without a map": (
+        '  %0 = "affine.load"(%A, %n) : (memref<?xf64>, index) -> f64',
+        [
+            "8: error: 'affine.load' has no 'map'",
+            None,
+            "       ^",
+            'hint: in generic form, write "affine.load"(...) <{map = ...}>',
+        ],
+    ),
     "several bounds without max": (
         "  affine.for %i = affine_map<(d0) -> (d0, 1)>(%n) to 9 { }",
         [
