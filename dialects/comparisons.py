@@ -38,7 +38,8 @@ class _Comparison(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         position = parser.pos
-        predicate = parser.parse_identifier()
+        # Older versions of MLIR print it in quotes, and newer ones read that.
+        predicate = parser.parse_optional_str_literal() or parser.parse_identifier()
         if predicate not in cls.predicates():
             parser.raise_error(f"unknown comparison '{predicate}'", position)
         parser.parse_punctuation(",")

@@ -197,6 +197,7 @@ def test_branches_between_blocks_are_refused() -> None:
     [
         "%r = scf.for %i = %a to %b step %c iter_args(%x = %y) -> f32 { scf.yield %x : f32 }",
         "%r = scf.if %d -> f32 { scf.yield %y : f32 } else { scf.yield %y : f32 }",
+        '%r = arith.cmpf "oeq", %y, %y : f32',
         "memref.prefetch %A[%a], write, locality<2>, data : memref<?xf32>",
         "memref.prefetch %A[%a], read, locality<0>, instr {x} : memref<?xf32>",
     ],
