@@ -51,17 +51,41 @@ def _run(text: str, *command: str) -> str:
     return done.stdout
 
 
-def call(piece: Piece, arguments: list[Argument]) -> None:
-    """Runs the lowered form of a program, which changes the arrays."""
+def _filled_malloc(byte: int) -> ctypes._FuncPointer:
+    """A malloc whose memory has these bytes."""
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype = ctypes.c_void_p
+    libc.malloc.argtypes = [ctypes.c_size_t]
+
+    def allocate(size: int) -> int:
+        memory: int = libc.malloc(size)
+        ctypes.memset(memory, byte, size)
+        return memory
+
+    return ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(allocate)
+
+
+def call(piece: Piece, arguments: list[Argument], fill: int | None = None) -> None:
+    """Runs the lowered form of a program, which changes the arrays.
+
+    With `fill`, all bytes of new memory have that value.
+    """
+    lowered = lower(piece.text)
+    kept: list[object] = []
+    if fill is not None:
+        name = f"filled_malloc_{fill}"
+        allocate = _filled_malloc(fill)
+        kept.append(allocate)
+        llvm.add_symbol(name, ctypes.cast(allocate, ctypes.c_void_p).value)
+        lowered = lowered.replace("@malloc(", f"@{name}(")
     engine = llvm.create_mcjit_compiler(
-        llvm.parse_assembly(lower(piece.text)),
+        llvm.parse_assembly(lowered),
         llvm.Target.from_default_triple().create_target_machine(opt=1),
     )
     engine.finalize_object()
     address = engine.get_function_address(f"_mlir_ciface_{piece.function}")
     values: list[object] = []
     types: list[type] = []
-    kept: list[object] = []
     for kind, argument in zip([*piece.kinds, *piece.results], arguments, strict=True):
         if isinstance(argument, np.ndarray):
             descriptor = [argument.ctypes.data, argument.ctypes.data, 0, *argument.shape]

@@ -31,7 +31,8 @@ class _Group:
 def buffer_type(value: SSAValue) -> MemRefType:
     """The row-major memref of a tensor's shape."""
     kind = value.type
-    assert isa(kind, TensorType)
+    if not isa(kind, TensorType):
+        raise SourceError.at(value, f"a tensor of type {kind} has no known shape")
     return MemRefType(kind.element_type, kind.get_shape())
 
 
