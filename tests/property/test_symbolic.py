@@ -11,6 +11,7 @@ from support.random_programs import programs, sizes_of
 from support.random_schedules import schedules
 from xdsl.dialects.builtin import ModuleOp
 
+from loopwright.dialects.errors import SourceError
 from loopwright.lowering.generate import generate
 from loopwright.passes.polyhedral.schedule_tree import loops
 
@@ -20,7 +21,11 @@ def run(data: st.DataObject) -> None:
     program = data.draw(programs())
     schedule = data.draw(schedules(function_of(program).schedule()))
     assume(all(loop.vector is None for loop in loops(schedule.tree)))
-    generated = ModuleOp([generate(schedule, {})])
+    try:
+        generated = ModuleOp([generate(schedule, {})])
+    except SourceError as error:  # isl is stopped after some seconds: an answer, not a wrong one
+        assume("too complex" not in str(error))
+        raise
     for _ in range(2):
         sizes = data.draw(sizes_of(program))
         expected, exact = interpreted(program, sizes)
