@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support import arithmetic
 from support.arithmetic import UndefinedBehaviourError
 from support.interpreter import Interpreter, OutOfBoundsError, TraceEntry
 
+import loopwright
 from loopwright.dialects.parse import parse_module
 
 PREFIX_SUM = """
@@ -97,3 +99,61 @@ def test_refuses_to_read_what_was_never_written() -> None:
     """
     with pytest.raises(UndefinedBehaviourError, match="before a store"):
         Interpreter(parse_module(text)).run("f")
+
+
+NEAREST = [
+    (1 + 2**-8, 1.0),
+    (1 + 3 * 2**-8, 1 + 2**-6),
+    (1 + 2**-8 + 2**-40, 1 + 2**-7),
+    (2.0**-133, 2.0**-133),
+    (2.0**-134, 0.0),
+    (3 * 2.0**-134, 2.0**-132),
+    (float.fromhex("0x1.fefp127"), float.fromhex("0x1.fep127")),
+    (float.fromhex("0x1.ffp127"), float("inf")),
+]
+
+
+@pytest.mark.parametrize(("number", "nearest"), NEAREST)
+def test_rounds_once_to_bf16(number: float, nearest: float) -> None:
+    for sign in (1, -1):
+        assert arithmetic.bfloat16(np.float64(sign * number)) == sign * nearest
+
+
+@pytest.mark.parametrize(("kind", "last"), [("f16", 2048.0), ("bf16", 256.0)])
+def test_narrow_floats_are_rounded_after_each_operation(kind: str, last: float) -> None:
+    """Counting ends where the next number is 2 away; that is exact for wide floats alone."""
+    text = f"""
+    func.func @f(%A: memref<{kind}>) {{
+      %one = arith.constant 1.0 : {kind}
+      affine.for %i = 0 to 3000 {{
+        %x = affine.load %A[] : memref<{kind}>
+        %y = arith.addf %x, %one : {kind}
+        affine.store %y, %A[] : memref<{kind}>
+      }}
+      return
+    }}
+    """
+    interpreter = Interpreter(parse_module(text))
+    array = np.zeros((), {"f16": np.dtype("f2"), "bf16": arithmetic.BFLOAT16}[kind])
+    interpreter.run("f", array)
+    assert arithmetic.numbers(array) == last
+    assert interpreter.exact and not interpreter.any_order
+
+
+@pytest.mark.parametrize("t", ["f16", "bf16", "f32", "f64"])
+@pytest.mark.parametrize("kind", ["addf", "mulf", "maximumf", "minimumf", "maxnumf", "minnumf"])
+def test_reductions_of_nothing(kind: str, t: str) -> None:
+    """The neutral element: for `maxnumf` and `minnumf`, which pass over NaN, NaN as in MLIR."""
+    text = f"""
+    func.func @f(%x: {t}) -> {t} {{
+      %r = affine.parallel (%i) = (0) to (0) reduce ("{kind}") -> ({t}) {{
+        affine.yield %x : {t}
+      }}
+      return %r : {t}
+    }}
+    """
+    neutral = {"addf": 0.0, "mulf": 1.0, "maximumf": -np.inf, "minimumf": np.inf}
+    (found,) = Interpreter(parse_module(text)).run("f", 3.0)
+    compiled = loopwright.load(text)["f"].compile()(3.0)
+    for value in (found, compiled):
+        assert np.array_equal(value, neutral.get(kind, np.nan), equal_nan=True)

@@ -18,6 +18,9 @@ from xdsl.ir import Attribute
 
 Scalar = Any  # int or numpy floating
 
+BFLOAT16 = np.dtype([("bfloat16", "<u2")])
+"""Elements of bf16, for which NumPy has no type: the upper halves of float32, which scalars are."""
+
 
 class UndefinedBehaviourError(Exception):
     """The program did what MLIR gives no meaning to."""
@@ -41,7 +44,8 @@ def dtype(element_type: Attribute) -> np.dtype[Any]:
         return np.dtype(np.float32)
     if isinstance(element_type, Float16Type):
         return np.dtype(np.float16)
-    assert not isinstance(element_type, BFloat16Type), "NumPy has no bfloat16"
+    if isinstance(element_type, BFloat16Type):
+        return BFLOAT16
     return np.dtype(np.float64)
 
 
@@ -49,7 +53,37 @@ def scalar(value: Any, element_type: Attribute) -> Scalar:
     """`value` as a scalar of the type: wrapped round or rounded."""
     if is_integer(element_type):
         return wrap(int(value), width(element_type))
+    if isinstance(element_type, BFloat16Type):
+        return bfloat16(value)
     return dtype(element_type).type(value)
+
+
+def bfloat16(value: Any) -> np.float32:
+    """The nearest number of bf16, ties to even; `value` is a number or an element."""
+    if isinstance(value, np.void):
+        return np.uint32(int(value["bfloat16"]) << 16).view(np.float32)
+    number = float(value)
+    if not math.isfinite(number) or number == 0:
+        return np.float32(number)
+    # Eight digits, fewer below the smallest normal number.
+    unit = max(math.frexp(number)[1] - 8, -133)
+    with np.errstate(over="ignore"):
+        return np.float32(math.ldexp(round(math.ldexp(number, -unit)), unit))
+
+
+def numbers(value: Any) -> Any:
+    """An array of bf16 as float32; anything else as it is."""
+    if getattr(value, "dtype", None) != BFLOAT16:
+        return value
+    return (value.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+
+
+def store(array: Any, subscripts: tuple[int, ...], value: Scalar) -> None:
+    """Puts a scalar into an array."""
+    if array.dtype == BFLOAT16:
+        array["bfloat16"][subscripts] = np.float32(value).view(np.uint32) >> 16
+    else:
+        array[subscripts] = value
 
 
 def wrap(value: int, bits: int) -> int:

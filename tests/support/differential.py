@@ -16,6 +16,7 @@ from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.kernel import Kernel
 from loopwright.runtime.program import Function, load
 
+from .arithmetic import numbers
 from .interpreter import Interpreter
 from .random_programs import RandomProgram
 
@@ -36,10 +37,18 @@ def function_of(program: RandomProgram) -> Function:
 
 def interpreted(program: RandomProgram, sizes: Mapping[str, int]) -> tuple[Outcome, bool]:
     """Arguments after a run in the interpreter, then results; and whether floats stayed exact."""
+    result, interpreter = interpretation(program, sizes)
+    return result, interpreter.exact
+
+
+def interpretation(
+    program: RandomProgram, sizes: Mapping[str, int], *, rounded: bool = False
+) -> tuple[Outcome, Interpreter]:
+    """Arguments after a run in the interpreter, then results; and the interpreter."""
     interpreter = Interpreter(parse_module(program.text), steps=INTERPRETED_OPERATIONS)
-    arguments = program.make_arguments(sizes)
+    arguments = program.make_arguments(sizes, rounded=rounded)
     results = interpreter.run("f", *arguments)
-    return [*arguments, *results], interpreter.exact
+    return [*arguments, *results], interpreter
 
 
 def build(
@@ -111,6 +120,7 @@ def describe(
 def assert_same(expected: Outcome, found: Outcome, note: str) -> None:
     """Compares outcomes exactly (up to the sign of zero)."""
     assert len(expected) == len(found), note
-    for number, (one, other) in enumerate(zip(expected, found, strict=True)):
+    pairs = zip(map(numbers, expected), map(numbers, found), strict=True)
+    for number, (one, other) in enumerate(pairs):
         if not np.array_equal(one, other, equal_nan=True):
             raise DifferenceError(f"{note}\nargument {number}: expected\n{one}\nfound\n{other}")

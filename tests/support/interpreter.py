@@ -14,7 +14,16 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, ModuleOp
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    FloatAttr,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+)
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import (
@@ -42,10 +51,11 @@ _OPERATORS = {
 }
 
 # products of two such numbers, and their sums with a third, are exact
-EXACT_LIMITS = {
-    np.dtype(np.float16): 2**5,
-    np.dtype(np.float32): 2**11,
-    np.dtype(np.float64): 2**26,
+_EXACT_LIMITS: dict[type[Attribute], int] = {
+    BFloat16Type: 2**3,
+    Float16Type: 2**5,
+    Float32Type: 2**11,
+    Float64Type: 2**26,
 }
 
 
@@ -92,15 +102,17 @@ def evaluator(results: Sequence[AffineExpr], dims: int) -> Evaluator:
 class Interpreter:
     """Runs functions of `module`; `steps` bounds the number of executed operations.
 
-    `exact` says afterwards whether all floating-point results were small integers, so that no
-    other order or fusion of operations can have rounded otherwise. With `strict`, loads of what
-    was never written raise.
+    `exact` says afterwards whether all results of f32 and f64 were small integers, so that no
+    other order or fusion of operations can have rounded otherwise. `any_order` says the same of all
+    floats: operations on f16 and bf16 are never fused, but fast math computes in another order.
+    With `strict`, loads of what was never written raise.
     """
 
     module: ModuleOp
     trace: list[TraceEntry] | None = None
     steps: int = 50_000_000
     exact: bool = True
+    any_order: bool = True
     strict: bool = True
     iteration: list[int] = field(default_factory=list[int])
     _written: dict[int, tuple[object, np.ndarray[Any, Any]]] = field(
@@ -146,7 +158,16 @@ class Interpreter:
         if handler is not None:
             handler(self, op, environment)
         else:
-            self.exact &= _scalar_operation(op, environment)
+            _scalar_operation(op, environment)
+            self._note(environment[op.results[0]], op.results[0].type)
+
+    def _note(self, value: Any, kind: Attribute) -> None:
+        """Looks whether a result, if it is a float, is a small integer."""
+        if not isinstance(value, np.floating):
+            return
+        if not (abs(value) <= _EXACT_LIMITS[type(kind)] and value == np.rint(value)):
+            self.any_order = False
+            self.exact &= isinstance(kind, Float16Type | BFloat16Type)
 
     def _region(self, region: Region, environment: Environment) -> tuple[Any, ...]:
         return self._block(region.block, environment) if region.blocks else ()
@@ -205,8 +226,8 @@ def _argument(value: Any, argument_type: Attribute) -> Any:
     return arithmetic.scalar(value, argument_type)
 
 
-def _scalar_operation(op: Operation, environment: Environment) -> bool:
-    """`arith` and `math`: one result, scalar operands. Returns whether a float stayed exact."""
+def _scalar_operation(op: Operation, environment: Environment) -> None:
+    """`arith` and `math`: one result, scalar operands."""
     values = [environment[value] for value in op.operands]
     result = op.results[0]
     name = op.name
@@ -229,11 +250,6 @@ def _scalar_operation(op: Operation, environment: Environment) -> bool:
     else:
         raise UnsupportedError(f"operation {name}")
     environment[result] = value
-    return not isinstance(value, np.floating) or _is_exact(value)
-
-
-def _is_exact(value: Any) -> bool:
-    return bool(abs(value) <= EXACT_LIMITS[value.dtype] and value == np.rint(value))
 
 
 def _predicate(op: Operation) -> int:
@@ -300,8 +316,9 @@ def _affine_parallel(self: Interpreter, op: Any, environment: Environment) -> No
         total = arithmetic.scalar(neutral(bits), result.type)
         for values in yielded:
             if operation in arithmetic.FLOAT:
-                total = arithmetic.FLOAT[operation](total, values[number])
-                self.exact &= _is_exact(total)
+                combined = arithmetic.FLOAT[operation](total, values[number])
+                total = arithmetic.scalar(combined, result.type)
+                self._note(total, result.type)
             else:
                 combined = arithmetic.INTEGER_BINARY[operation](total, values[number], bits)
                 total = arithmetic.wrap(combined, bits)
@@ -314,8 +331,8 @@ _REDUCTIONS: dict[str, tuple[str, Callable[[int], float]]] = {
     "mulf": ("arith.mulf", lambda _: 1.0),
     "maximumf": ("arith.maximumf", lambda _: -np.inf),
     "minimumf": ("arith.minimumf", lambda _: np.inf),
-    "maxnumf": ("arith.maxnumf", lambda _: -np.inf),
-    "minnumf": ("arith.minnumf", lambda _: np.inf),
+    "maxnumf": ("arith.maxnumf", lambda _: np.nan),
+    "minnumf": ("arith.minnumf", lambda _: np.nan),
     "addi": ("arith.addi", lambda _: 0),
     "muli": ("arith.muli", lambda _: 1),
     "ori": ("arith.ori", lambda _: 0),
@@ -366,7 +383,7 @@ def _affine_store(self: Interpreter, op: Any, environment: Environment) -> None:
     array = environment[op.memref]
     subscripts = self._apply(op.map.data, _values(op.indices, environment))
     self._record(op, array, subscripts, True)
-    array[subscripts] = environment[op.value]
+    arithmetic.store(array, subscripts, environment[op.value])
 
 
 def _memref_load(self: Interpreter, op: Any, environment: Environment) -> None:
@@ -377,7 +394,7 @@ def _memref_load(self: Interpreter, op: Any, environment: Environment) -> None:
 def _memref_store(self: Interpreter, op: Any, environment: Environment) -> None:
     subscripts = tuple(_values(op.indices, environment))
     self._record(op, environment[op.memref], subscripts, True)
-    environment[op.memref][subscripts] = environment[op.value]
+    arithmetic.store(environment[op.memref], subscripts, environment[op.value])
 
 
 def _read(

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from .choice import Chooser, chance, choose
 from .random_bounds import LOOP_NAMES, BoundGenerator
-from .random_memory import ArraySpec, Memory, bound_text
+from .random_memory import ArraySpec, Memory, bound_text, is_float
+from .random_reductions import ParallelReductions
 from .random_styles import DIVIDED, STRIDED, LoopStyle
 from .random_values import Scope, ValueGenerator
 from .ranges import Affine, Index, Linear, affine_map, affine_set
@@ -17,11 +18,12 @@ MAX_DEPTH = 4
 class BodyGenerator:
     """The body of the function: `lines` in which `<%A0>` stands for the type of `%A0`."""
 
-    def __init__(self, chooser: Chooser, memory: Memory):
+    def __init__(self, chooser: Chooser, memory: Memory, reductions: bool = False):
         self.chooser = chooser
         self.memory = memory
         self.code = ValueGenerator(chooser, memory)
         self.bounds = BoundGenerator(chooser, memory)
+        self.reductions = ParallelReductions(chooser, self.code) if reductions else None
         self.deepest = 0
         self.budget = choose(chooser, (2, 4, 8))
 
@@ -62,6 +64,8 @@ class BodyGenerator:
         return choose(self.chooser, self.memory.element_types)
 
     def _nest(self, scope: Scope) -> None:
+        if self._reduced(scope, 50):
+            return
         form = self.chooser.integer(0, 10)
         if self.memory.style.loops is DIVIDED and form % 2:
             self._divided_nest(scope)
@@ -128,6 +132,8 @@ class BodyGenerator:
         """Statements, loops, guards ... one after the other."""
         for _ in range(choose(self.chooser, (1, 2, 1, 3))):
             self.budget -= 1
+            if self._reduced(scope, 20):
+                continue
             form = self.chooser.integer(0, 9)
             if scope.depth >= MAX_DEPTH or self.budget < 0 or form <= 3:
                 self._statement(scope)
@@ -234,7 +240,7 @@ class BodyGenerator:
             inner.add(kind, name)
         operations = (
             ("arith.addf", "arith.maximumf")
-            if kind[0] == "f"
+            if is_float(kind)
             else ("arith.addi", "arith.maxsi", "arith.muli", "arith.subi")
         )
         for name in carried:
@@ -248,6 +254,14 @@ class BodyGenerator:
         for name in results:
             scope.add(kind, name)
             self.code.store(scope, kind, name)
+
+    def _reduced(self, scope: Scope, percent: int) -> bool:
+        """In `percent` of the cases of a program with such, an affine.parallel that reduces."""
+        most = MAX_DEPTH - scope.depth
+        if self.reductions is None or not most or not chance(self.chooser, percent):
+            return False
+        self.deepest = max(self.deepest, scope.depth + self.reductions.loop(scope, most))
+        return True
 
     def _local_array(self, scope: Scope, function_level: bool = False) -> None:
         """Allocates an array for the rest of the block and fills it; then a statement uses it."""
@@ -316,7 +330,7 @@ class BodyGenerator:
 
     def _parallel_reduction(self, scope: Scope, inner: Scope, kind: str, header: str) -> None:
         name = self.memory.fresh("r")
-        kinds = ("addf",) if kind.startswith("f") else ("addi", "maxs", "muli", "xori")
+        kinds = ("addf",) if is_float(kind) else ("addi", "maxs", "muli", "xori")
         reduction = choose(self.chooser, kinds)
         self.lines.append(f'{name} = {header} reduce ("{reduction}") -> ({kind}) {{')
         self.lines.append(f"affine.yield {self.code.value(inner, kind)} : {kind}")

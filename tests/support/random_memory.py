@@ -12,6 +12,17 @@ from .ranges import Affine, Index, Linear, affine_map, join
 
 INTEGERS = ("i32", "i64", "i8", "i16")
 ELEMENT_TYPES = (*INTEGERS, "f64", "f32")
+NARROW_FLOATS = ("f16", "bf16")
+
+
+def is_float(kind: str) -> bool:
+    """Whether an element type is a floating-point one."""
+    return "f" in kind
+
+
+def width(kind: str) -> int:
+    """The bits of an element type."""
+    return int(kind.lstrip("bfi"))
 
 
 @dataclass
@@ -216,7 +227,7 @@ class Memory:
         kind = "alloca" if spec.stack else "alloc"
         lines.append(f"{spec.name} = memref.{kind}({', '.join(operands)}) : {self.type(spec)}")
         value = self.fresh("z")
-        number = "1.0" if spec.element_type.startswith("f") else "1"
+        number = "1.0" if is_float(spec.element_type) else "1"
         lines.append(f"{value} = arith.constant {number} : {spec.element_type}")
         names = [f"%x{dimension}" for dimension in range(spec.rank)]
         for name, extent in zip(names, shape, strict=True):

@@ -17,13 +17,15 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from .choice import Chooser, DrawnChooser, SeededChooser
+from . import arithmetic
+from .choice import Chooser, DrawnChooser, SeededChooser, chance, choose, distinct
 from .random_bodies import BodyGenerator
-from .random_memory import ELEMENT_TYPES, ArraySpec, Memory
+from .random_memory import ELEMENT_TYPES, NARROW_FLOATS, ArraySpec, Memory, is_float
 from .random_values import helper
 from .ranges import Linear
 
 NUMPY_TYPES = {
+    "f16": np.float16,
     "f32": np.float32,
     "f64": np.float64,
     "i8": np.int8,
@@ -31,6 +33,10 @@ NUMPY_TYPES = {
     "i32": np.int32,
     "i64": np.int64,
 }
+
+
+NARROW_SEEDS = 10_000_000
+"""The first seed of programs with f16, bf16, and reductions of affine.parallel."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,12 @@ class RandomProgram:
     @property
     def has_floats(self) -> bool:
         """Whether results depend on the order of operations, where they do not stay exact."""
-        return bool(re.search(r"\bf(32|64)\b", self.text))
+        return bool(re.search(r"\bb?f(16|32|64)\b", self.text))
+
+    @property
+    def has_only_narrow_floats(self) -> bool:
+        """Whether it computes in f16 or bf16 and no wider float: no operations are fused."""
+        return self.has_floats and not re.search(r"f(32|64)\b", self.text)
 
     def make_arguments(
         self, sizes: Mapping[str, int], seed: int = 0, *, rounded: bool = False
@@ -79,29 +90,44 @@ class RandomProgram:
     ) -> Any:
         if argument.kind == "size":
             return sizes[argument.name]
-        if rounded and argument.element_type.startswith("f"):
+        if rounded and is_float(argument.element_type):
             shape = [max(0, extent.evaluate(sizes)) for extent in argument.shape]
             values = source.uniform(-4, 5, size=shape)
             scalar = argument.kind == "scalar"
-            return float(values) if scalar else values.astype(NUMPY_TYPES[argument.element_type])
-        low, high = (-4, 5) if argument.element_type.startswith("f") else (-50, 51)
+            return float(values) if scalar else _stored(values, argument.element_type)
+        low, high = (-4, 5) if is_float(argument.element_type) else (-50, 51)
         if argument.kind == "scalar":
             value = int(source.integers(low, high))
-            return float(value) if argument.element_type.startswith("f") else value
+            return float(value) if is_float(argument.element_type) else value
         shape = [max(0, extent.evaluate(sizes)) for extent in argument.shape]
         values = source.integers(low, high, size=shape)
-        return values.astype(NUMPY_TYPES[argument.element_type])
+        return _stored(values, argument.element_type)
 
     def __repr__(self) -> str:
         return f"RandomProgram with sizes {', '.join(self.sizes)}:\n{self.text}"
 
 
+def _stored(values: np.ndarray[Any, Any], element_type: str) -> np.ndarray[Any, Any]:
+    """An array of the type; of bf16, the bits of each number in a field."""
+    if element_type == "bf16":
+        bits = [int(arithmetic.bfloat16(value).view(np.uint32)) >> 16 for value in values.flat]
+        return np.array(bits, np.uint16).reshape(values.shape).view(arithmetic.BFLOAT16)
+    return values.astype(NUMPY_TYPES[element_type])
+
+
 def generate(
-    chooser: Chooser, *, calls: bool = False, element_types: Sequence[str] = ELEMENT_TYPES
+    chooser: Chooser,
+    *,
+    calls: bool = False,
+    element_types: Sequence[str] = ELEMENT_TYPES,
+    reductions: bool = False,
 ) -> RandomProgram:
-    """A program made of the decisions of `chooser`; with `calls`, of several functions."""
+    """A program made of the decisions of `chooser`; with `calls`, of several functions.
+
+    With `reductions`, many loops are affine.parallel with several results.
+    """
     memory = Memory(chooser, element_types)
-    body = BodyGenerator(chooser, memory)
+    body = BodyGenerator(chooser, memory, reductions)
     body.code.may_call = calls
     nests, results = body.function_body()
     specs = [memory.arrays[name] for name in sorted(memory.arrays)]
@@ -148,8 +174,13 @@ def _indent(lines: list[str]) -> str:
 
 
 def seeded_program(seed: int, *, calls: bool = False) -> RandomProgram:
-    """The program with number `seed`."""
-    return generate(SeededChooser(random.Random(seed)), calls=calls)
+    """The program with number `seed`; from `NARROW_SEEDS` on, of f16, bf16 and reductions."""
+    chooser = SeededChooser(random.Random(seed))
+    if seed < NARROW_SEEDS:
+        return generate(chooser, calls=calls)
+    narrow = (choose(chooser, NARROW_FLOATS),) if chance(chooser, 50) else NARROW_FLOATS
+    types = (*narrow, *distinct(chooser, ELEMENT_TYPES, choose(chooser, (0, 1, 2))))
+    return generate(chooser, calls=calls, element_types=types, reductions=True)
 
 
 @st.composite

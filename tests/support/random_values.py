@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .choice import Chooser, chance, choose
-from .random_memory import Memory
+from .random_memory import Memory, is_float, width
 from .ranges import Affine, Index, affine_map
 
 INTEGER_OPERATIONS = [
@@ -28,7 +28,7 @@ FLOAT_PREDICATES = ("olt", "oeq", "oge", "une")
 
 def helper(kind: str) -> list[str]:
     """A function that combines two values of a type; programs may call it."""
-    if kind.startswith("f"):
+    if is_float(kind):
         body = ["%a = arith.maximumf %x, %y : {}", "%b = arith.subf %a, %x : {}"]
     else:
         body = ["%a = arith.xori %x, %y : {}", "%b = arith.subi %a, %x : {}"]
@@ -78,7 +78,7 @@ class ValueGenerator:
 
     def constant(self, value: int, kind: str, scope: Scope) -> str:
         """A constant."""
-        number = f"{value}.0" if kind.startswith("f") else str(value)
+        number = f"{value}.0" if is_float(kind) else str(value)
         return self.emit(f"arith.constant {number} : {kind}", kind, scope)
 
     def load(self, scope: Scope, kind: str) -> str | None:
@@ -101,7 +101,7 @@ class ValueGenerator:
         for subscripts in accesses:
             dialect, target = self._spelled(spec.name, subscripts)
             read = self.emit(f"{dialect}.load {target}", kind, scope)
-            operation = choose(self.chooser, STENCIL_OPERATIONS[kind[0]])
+            operation = choose(self.chooser, STENCIL_OPERATIONS["f" if is_float(kind) else "i"])
             value = self.emit(f"{operation} {value}, {read} : {kind}", kind, scope)
         return value
 
@@ -127,7 +127,7 @@ class ValueGenerator:
             old = self.emit(f"{dialect}.load {target}", kind, scope)
             operation = choose(self.chooser, self._operations(kind)[:4])
             value = self.emit(f"{operation} {old}, {value} : {kind}", kind, scope)
-        if kind.startswith("f") and chance(self.chooser, 50):
+        if is_float(kind) and chance(self.chooser, 50):
             value = self.clamp(scope, kind, value, 16)
         self.lines.append(f"{dialect}.store {value}, {target}")
 
@@ -165,11 +165,11 @@ class ValueGenerator:
         return value
 
     def _operations(self, kind: str) -> list[str]:
-        return FLOAT_OPERATIONS if kind.startswith("f") else INTEGER_OPERATIONS
+        return FLOAT_OPERATIONS if is_float(kind) else INTEGER_OPERATIONS
 
     def from_index(self, scope: Scope, kind: str, index: str) -> str:
         """An index value as data."""
-        if not kind.startswith("f"):
+        if not is_float(kind):
             return self.emit(f"arith.index_cast {index} : index to {kind}", kind, scope)
         whole = self.emit(f"arith.index_cast {index} : index to i32", "i32 index", scope)
         return self.emit(f"arith.sitofp {whole} : i32 to {kind}", kind, scope)
@@ -185,7 +185,7 @@ class ValueGenerator:
             self.called.add(kind)
             call = f"func.call @mix_{kind}({first}, {second}) : ({kind}, {kind}) -> {kind}"
             return self.emit(call, kind, scope)
-        if kind.startswith("f"):
+        if is_float(kind):
             operation = choose(self.chooser, ("arith.negf", "math.absf"))
             return self.emit(f"{operation} {first} : {kind}", kind, scope)
         divisor = self.constant(self.chooser.integer(1, 7), kind, scope)
@@ -198,7 +198,7 @@ class ValueGenerator:
     def _select(self, scope: Scope, kind: str, first: str, depth: int) -> str:
         second = self.value(scope, kind, depth - 1)
         operation, predicates = ("arith.cmpi", INTEGER_PREDICATES)
-        if kind.startswith("f"):
+        if is_float(kind):
             operation, predicates = ("arith.cmpf", FLOAT_PREDICATES)
         predicate = choose(self.chooser, predicates)
         test = self.emit(f"{operation} {predicate}, {first}, {second} : {kind}", "i1", scope)
@@ -213,15 +213,20 @@ class ValueGenerator:
         value = self.value(scope, other, 0)
         if other == kind:
             return value
-        if other.startswith("f"):
+        if is_float(other):
             value = self.clamp(scope, other, value, 64)
-        elif kind.startswith("f"):
+        elif is_float(kind):
             mask = self.constant(15, other, scope)
             value = self.emit(f"arith.andi {value}, {mask} : {other}", other, scope)
+        if is_float(kind) and is_float(other) and width(kind) == width(other):
+            # f16 and bf16: no operation converts one to the other
+            value = self.emit(f"arith.extf {value} : {other} to f32", "f32", scope)
+            other = "f32"
+        is_wider = width(kind) > width(other)
         operation = {
-            ("i", "f"): "sitofp",
-            ("f", "i"): "fptosi",
-            ("i", "i"): "extsi" if int(kind[1:]) > int(other[1:]) else "trunci",
-            ("f", "f"): "extf" if kind == "f64" else "truncf",
-        }[other[0], kind[0]]
+            (False, True): "sitofp",
+            (True, False): "fptosi",
+            (False, False): "extsi" if is_wider else "trunci",
+            (True, True): "extf" if is_wider else "truncf",
+        }[is_float(other), is_float(kind)]
         return self.emit(f"arith.{operation} {value} : {other} to {kind}", kind, scope)
