@@ -41,7 +41,7 @@ from xdsl.traits import IsTerminator, NoMemoryEffect, Pure, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from .affine.accesses import parse_choice
+from .affine.accesses import parse_prefetch_hints
 from .external import ExternalCallOp
 
 
@@ -375,13 +375,7 @@ class PrefetchOp(IRDLOperation):
             parser.Delimiter.SQUARE, lambda: parser.parse_operand(IndexType())
         )
         parser.parse_punctuation(",")
-        is_write = parse_choice(parser, "read", "write")
-        parser.parse_punctuation(",")
-        parser.parse_keyword("locality")
-        with parser.in_angle_brackets():
-            locality = parser.parse_integer(allow_boolean=False)
-        parser.parse_punctuation(",")
-        is_data = parse_choice(parser, "instr", "data")
+        is_write, locality, is_data = parse_prefetch_hints(parser)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         return cls.build(

@@ -285,8 +285,7 @@ class PrintOp(IRDLOperation):
         if parser.parse_optional_keyword("str") is not None:
             properties["text"] = StringAttr(parser.parse_str_literal())
         elif (name := parser.parse_optional_unresolved_operand()) is not None:
-            attributes = parser.parse_optional_attr_dict()
-            del attributes
+            parser.parse_optional_attr_dict()
             parser.parse_punctuation(":")
             operands.append(parser.resolve_operand(name, parser.parse_type()))
         position = parser.pos
@@ -318,5 +317,5 @@ class PrintOp(IRDLOperation):
         return "no_punctuation" if self.text is not None else "newline"
 
 
-SHAPES = (*(ContractOp, MultiReductionOp, OuterProductOp, PrintOp, ShapeCastOp, TransposeOp),)
+SHAPES = (ContractOp, MultiReductionOp, OuterProductOp, PrintOp, ShapeCastOp, TransposeOp)
 """The operations of this file."""

@@ -171,13 +171,7 @@ class PrefetchOp(IRDLOperation):
     def parse(cls, parser: Parser) -> PrefetchOp:
         access = _Access(parser)
         parser.parse_punctuation(",")
-        is_write = parse_choice(parser, "read", "write")
-        parser.parse_punctuation(",")
-        parser.parse_keyword("locality")
-        with parser.in_angle_brackets():
-            locality = parser.parse_integer(allow_boolean=False)
-        parser.parse_punctuation(",")
-        is_data_cache = parse_choice(parser, "instr", "data")
+        is_write, locality, is_data_cache = parse_prefetch_hints(parser)
         attributes = parser.parse_optional_attr_dict()
         memref, _ = access.parse_type()
         prefetch = PrefetchOp(
@@ -247,8 +241,18 @@ def _parse_vector_type(parser: Parser) -> VectorType:
     return type
 
 
-def parse_choice(parser: Parser, no: str, yes: str) -> bool:
-    """Parses one of two keywords; whether it is the second."""
+def parse_prefetch_hints(parser: Parser) -> tuple[bool, int, bool]:
+    """Parses `read, locality<3>, data`: whether it writes, the locality, whether it is of data."""
+    is_write = _parse_choice(parser, "read", "write")
+    parser.parse_punctuation(",")
+    parser.parse_keyword("locality")
+    with parser.in_angle_brackets():
+        locality = parser.parse_integer(allow_boolean=False)
+    parser.parse_punctuation(",")
+    return is_write, locality, _parse_choice(parser, "instr", "data")
+
+
+def _parse_choice(parser: Parser, no: str, yes: str) -> bool:
     if parser.parse_optional_keyword(yes) is not None:
         return True
     if parser.parse_optional_keyword(no) is None:

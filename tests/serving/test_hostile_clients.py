@@ -17,29 +17,9 @@ from typing import Any
 import pytest
 from support.documents import check_document
 from support.faults.processes import Home, Running
+from support.hostile_programs import ENDLESS, VAST
 
 from loopwright.serving.http_api import LARGEST_BODY
-
-ENDLESS = """
-func.func @endless(%A: memref<1xf64>) {
-  affine.for %i = 0 to 1000000000000000 {
-    %a = affine.load %A[0] : memref<1xf64>
-    %b = arith.addf %a, %a : f64
-    affine.store %b, %A[0] : memref<1xf64>
-  }
-  return
-}
-"""
-
-VAST = """
-func.func @vast(%n: index, %A: memref<?xf64>) {
-  affine.for %i = 0 to %n {
-    %a = affine.load %A[%i] : memref<?xf64>
-    affine.store %a, %A[%i] : memref<?xf64>
-  }
-  return
-}
-"""
 
 HELLO = {
     "protocolVersion": "2025-06-18",

@@ -7,6 +7,7 @@ vector.transfer_write %v, %A[%i] : vector<8xf32>, memref<?xf32>
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from xdsl.dialects import affine, arith, memref, tensor, vector
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, TensorType
@@ -79,38 +80,6 @@ def _store(operation: Operation) -> None:
     )
 
 
-def _masked_load(operation: Operation) -> None:
-    assert isinstance(operation, vector.MaskedLoadOp)
-    base, indices, otherwise = operation.base, operation.indices, operation.pass_thru
-    mask = operation.mask
-    generate(
-        operation,
-        lambda anchor, lanes: choose(
-            anchor,
-            element_of(anchor, mask, lanes),
-            lambda end: _read(end, base, _shifted(end, indices, lanes)),
-            lambda end: element_of(end, otherwise, lanes),
-        ),
-    )
-
-
-def _masked_store(operation: Operation) -> None:
-    assert isinstance(operation, vector.MaskedStoreOp)
-    base, indices, value = operation.base, operation.indices, operation.value_to_store
-    mask = operation.mask
-    _each_lane(
-        operation,
-        value,
-        lambda end, lanes: perform(
-            end,
-            element_of(end, mask, lanes),
-            lambda inner: _write(
-                inner, element_of(inner, value, lanes), base, _shifted(inner, indices, lanes)
-            ),
-        ),
-    )
-
-
 def _offset(
     anchor: Operation, indices: Sequence[SSAValue], offsets: SSAValue, lanes: Lanes
 ) -> list[SSAValue]:
@@ -123,25 +92,24 @@ def _offset(
     return [*indices[:-1], plus(anchor, indices[-1], offset)]
 
 
-def _gather(operation: Operation) -> None:
-    assert isinstance(operation, GatherOp)
-    base, indices, offsets = operation.base, operation.indices, operation.index_vec
-    mask, otherwise = operation.mask, operation.pass_thru
+_Subscripts = Callable[[Operation, Lanes], list[SSAValue]]
+
+
+def _masked_read(operation: vector.MaskedLoadOp | GatherOp, subscripts: _Subscripts) -> None:
+    base, mask, otherwise = operation.base, operation.mask, operation.pass_thru
     generate(
         operation,
         lambda anchor, lanes: choose(
             anchor,
             element_of(anchor, mask, lanes),
-            lambda end: _read(end, base, _offset(end, indices, offsets, lanes)),
+            lambda end: _read(end, base, subscripts(end, lanes)),
             lambda end: element_of(end, otherwise, lanes),
         ),
     )
 
 
-def _scatter(operation: Operation) -> None:
-    assert isinstance(operation, ScatterOp)
-    base, indices, offsets = operation.base, operation.indices, operation.index_vec
-    mask, value = operation.mask, operation.value_to_store
+def _masked_write(operation: vector.MaskedStoreOp | ScatterOp, subscripts: _Subscripts) -> None:
+    base, mask, value = operation.base, operation.mask, operation.value_to_store
     _each_lane(
         operation,
         value,
@@ -149,53 +117,84 @@ def _scatter(operation: Operation) -> None:
             end,
             element_of(end, mask, lanes),
             lambda inner: _write(
-                inner,
-                element_of(inner, value, lanes),
-                base,
-                _offset(inner, indices, offsets, lanes),
+                inner, element_of(inner, value, lanes), base, subscripts(inner, lanes)
             ),
         ),
     )
 
 
-def _moved_map(function: AffineMap, operands: int, rank: int) -> AffineMapAttr:
-    """The map of an access at a lane: its dims and symbols, then the lanes as dims."""
+def _masked_load(operation: Operation) -> None:
+    assert isinstance(operation, vector.MaskedLoadOp)
+    indices = operation.indices
+    _masked_read(operation, lambda end, lanes: _shifted(end, indices, lanes))
+
+
+def _masked_store(operation: Operation) -> None:
+    assert isinstance(operation, vector.MaskedStoreOp)
+    indices = operation.indices
+    _masked_write(operation, lambda end, lanes: _shifted(end, indices, lanes))
+
+
+def _gather(operation: Operation) -> None:
+    assert isinstance(operation, GatherOp)
+    indices, offsets = operation.indices, operation.index_vec
+    _masked_read(operation, lambda end, lanes: _offset(end, indices, offsets, lanes))
+
+
+def _scatter(operation: Operation) -> None:
+    assert isinstance(operation, ScatterOp)
+    indices, offsets = operation.indices, operation.index_vec
+    _masked_write(operation, lambda end, lanes: _offset(end, indices, offsets, lanes))
+
+
+_LaneMap = Callable[[AffineMap, int], AffineMapAttr]
+"""The map of an access at a lane of so many dimensions: dims, then the lanes as dims, symbols."""
+
+
+def _moved_map(function: AffineMap, rank: int) -> AffineMapAttr:
+    """The last subscripts move with the lanes."""
     first = len(function.results) - rank
-    dims = [AffineExpr.dimension(n) for n in range(function.num_dims)]
-    symbols = [AffineExpr.symbol(n) for n in range(function.num_symbols)]
     results = tuple(
-        result.replace_dims_and_symbols(dims, symbols)
-        + (AffineExpr.dimension(function.num_dims + n - first) if n >= first else 0)
+        result + AffineExpr.dimension(function.num_dims + n - first) if n >= first else result
         for n, result in enumerate(function.results)
     )
-    assert operands == function.num_dims + function.num_symbols
     return AffineMapAttr(AffineMap(function.num_dims + rank, function.num_symbols, results))
 
 
-def _affine_load(operation: Operation) -> None:
-    assert isinstance(operation, affine.VectorLoadOp)
+def _element_map(function: AffineMap, rank: int) -> AffineMapAttr:
+    """The lanes are further subscripts: the element is a vector."""
+    lanes = [AffineExpr.dimension(function.num_dims + n) for n in range(rank)]
+    return AffineMapAttr(
+        AffineMap(function.num_dims + rank, function.num_symbols, (*function.results, *lanes))
+    )
+
+
+def _operands(indices: Sequence[SSAValue], function: AffineMap, lanes: Lanes) -> list[SSAValue]:
+    return [*indices[: function.num_dims], *lanes, *indices[function.num_dims :]]
+
+
+def _affine_load(operation: Operation, lane_map: _LaneMap = _moved_map) -> None:
+    assert isinstance(operation, affine.VectorLoadOp | LoadOp)
     base, indices, function = operation.memref, operation.indices, operation.map.data
 
     def element(anchor: Operation, lanes: Lanes) -> SSAValue:
-        moved = _moved_map(function, len(indices), len(lanes))
-        dims, symbols = indices[: function.num_dims], indices[function.num_dims :]
-        load = LoadOp(base, [*dims, *lanes, *symbols], moved)
+        place = lane_map(function, len(lanes))
+        load = LoadOp(base, _operands(indices, function, lanes), place)
         insert_before(anchor, load)
         return load.result
 
     generate(operation, element)
 
 
-def _affine_store(operation: Operation) -> None:
-    assert isinstance(operation, affine.VectorStoreOp)
+def _affine_store(operation: Operation, lane_map: _LaneMap = _moved_map) -> None:
+    assert isinstance(operation, affine.VectorStoreOp | StoreOp)
     base, indices, function = operation.memref, operation.indices, operation.map.data
     value = operation.value
 
     def store(end: Operation, lanes: Lanes) -> None:
-        moved = _moved_map(function, len(indices), len(lanes))
-        dims, symbols = indices[: function.num_dims], indices[function.num_dims :]
+        place = lane_map(function, len(lanes))
         element = element_of(end, value, lanes)
-        insert_before(end, StoreOp(element, base, [*dims, *lanes, *symbols], moved))
+        insert_before(end, StoreOp(element, base, _operands(indices, function, lanes), place))
 
     _each_lane(operation, value, store)
 
@@ -287,43 +286,9 @@ def _store_element(operation: Operation) -> None:
     )
 
 
-def _element_map(function: AffineMap, rank: int) -> AffineMapAttr:
-    lanes = [AffineExpr.dimension(function.num_dims + n) for n in range(rank)]
-    return AffineMapAttr(
-        AffineMap(function.num_dims + rank, function.num_symbols, (*function.results, *lanes))
-    )
-
-
-def _affine_load_element(operation: Operation) -> None:
-    assert isinstance(operation, LoadOp)
-    base, indices, function = operation.memref, operation.indices, operation.map.data
-
-    def element(anchor: Operation, lanes: Lanes) -> SSAValue:
-        dims, symbols = indices[: function.num_dims], indices[function.num_dims :]
-        load = LoadOp(base, [*dims, *lanes, *symbols], _element_map(function, len(lanes)))
-        insert_before(anchor, load)
-        return load.result
-
-    generate(operation, element)
-
-
-def _affine_store_element(operation: Operation) -> None:
-    assert isinstance(operation, StoreOp)
-    base, indices, function = operation.memref, operation.indices, operation.map.data
-    value = operation.value
-
-    def store(end: Operation, lanes: Lanes) -> None:
-        dims, symbols = indices[: function.num_dims], indices[function.num_dims :]
-        place = _element_map(function, len(lanes))
-        element = element_of(end, value, lanes)
-        insert_before(end, StoreOp(element, base, [*dims, *lanes, *symbols], place))
-
-    _each_lane(operation, value, store)
-
-
 WHOLE_VECTORS: dict[str, Callable[[Operation], None]] = {
-    "affine.load": _affine_load_element,
-    "affine.store": _affine_store_element,
+    "affine.load": partial(_affine_load, lane_map=_element_map),
+    "affine.store": partial(_affine_store, lane_map=_element_map),
     "memref.load": _load_element,
     "memref.store": _store_element,
 }
