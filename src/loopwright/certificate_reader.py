@@ -14,7 +14,7 @@ _SSA, _DIM = r"%[\w$.-]+", r"(\?|\d+) ?x"
 _MAP = r"affine_(?:map|set)<\((.*?)\)(?:\[(.*?)\])? (?:->|:) \((.*)\)>\((.*?)\)(?:\[(.*?)\])?"
 _FOR = r"affine\.for (%\S+) = (.*) to (.*?)(?: step (\d+)| tiles of (\w+))?"
 _FOR += r"( parallel)?( vector \d+)? {"
-_ELEMENT = rf"({_SSA})\[(.*?)\](?: {{.*}})? : \S+"
+_ELEMENT = rf"({_SSA})\[(.*?)\](?: {{.*}})? : (memref.*)"
 _DIVISIONS = {"floordiv": "//", "ceildiv": "@", "mod": "%%"}  # As Python's parser reads them.
 _INFIX = {ast.FloorDiv: "floor({0}/{1})", ast.MatMult: "(-floor((-{0})/{1}))"}
 _INFIX |= {ast.Mod: "({0} - {1}*floor({0}/{1}))", ast.GtE: "({} >= {})", ast.Eq: "({} = {})"}
@@ -93,6 +93,7 @@ class Text:
         self.sizes = {name: f"t{k}" for k, name in enumerate(sizes)}
         self.space = f"[{', '.join([*self.parameters.values(), *self.sizes.values()])}]"
         self.prefix, self.arrays, self.extents, self.elements = prefix, {}, {}, {}
+        self.types = {}
         self.conditions = ["1=1", *(f"{size} >= 1" for size in self.sizes.values())]
         self.stores, self.numbers, self.width = [], count(), 1
         head = re.sub(r"\) attributes {.*} {$", ") {", re.sub('"[^"]*"', '"', lines[0]))
@@ -112,6 +113,7 @@ class Text:
     def _array(self, prefix, name, kind, depth):
         key = f"{prefix}{len(self.arrays)}_" + re.sub(r"\W", "", name)
         self.arrays[key] = len(re.findall(_DIM, kind)) + depth
+        self.types[key] = kind
         self.elements[key] = re.findall(r"\w+", re.sub(_DIM, "", kind.split(",")[0]))[-1]
         return (key, depth)
 
@@ -137,8 +139,9 @@ class Text:
         elif found := re.fullmatch(r"affine\.if (.*) {", line):
             self._open(block, time, [f"({' and '.join(affines(found[1], names))})"])
         elif found := re.fullmatch(rf"affine\.store ({_SSA}), {_ELEMENT}", line):
-            access = self._access(block, time, found[2], found[3], is_write=True)
-            self.stores.append(Store(self._operand(names, found[1]), access, block, self.instance))
+            value, *place = found.groups()
+            access = self._access(block, time, *place, is_write=True)
+            self.stores.append(Store(self._operand(names, value), access, block, self.instance))
         elif found := re.fullmatch(r"instance (?:(\w+)\[(.*)\]|\w+)", line):
             self.instance = next(self.numbers), found[1], affines(found[2] or "", names)
         elif found := re.fullmatch(rf"({_SSA}) = (.*)", line):
@@ -160,9 +163,11 @@ class Text:
         loop = Loop(next(self.numbers), len(time), " ".join(lower + upper), parallel, vector, size)
         self._open(block, (*time, own), conditions, {variable: own}, [loop])
 
-    def _access(self, block, time, memref, subscripts, *, is_write):
+    def _access(self, block, time, memref, subscripts, kind, *, is_write):
         require(isinstance(block.names.get(memref), tuple), f"{memref} is no array")
         name, depth = block.names[memref]
+        is_same = kind.endswith(">") and self.types[name].startswith(kind)
+        require(is_same or (kind, self.prefix) == ("memref", "n"), f"{memref} is no {kind}")
         own = [f"i{k}" for k in range(depth)]
         own += [affine(each, block.names) for each in split(subscripts)]
         require(len(own) == self.arrays[name], f"subscripts of {memref}")
@@ -176,7 +181,7 @@ class Text:
         names = block.names
         if found := re.fullmatch(rf"affine\.load {_ELEMENT}", text):
             return Node("load", (), self._access(block, time, *found.groups(), is_write=False))
-        if found := re.fullmatch(r"memref\.alloca?\((.*)\)(?: {.*})? : memref<(.*?)>", text):
+        if found := re.fullmatch(r"memref\.alloca?\((.*)\)(?: {.*})? : (memref<.*>)", text):
             shape, given = re.findall(_DIM, found[2]), iter(split(found[1]))
             key, depth = array = self._array(self.prefix, name, found[2], len(block.loops))
             sizes = [affine(next(given) if e == "?" else e, names) for e in shape]

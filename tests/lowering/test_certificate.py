@@ -161,6 +161,18 @@ def test_the_statements_are_all_stores() -> None:
     assert check(data) is not None
 
 
+@pytest.mark.parametrize("part", ["program", "nest"])
+@pytest.mark.parametrize("other", ["memref<?xf32>", "memref<?x?x?xf64>", "memref<?x?xf", "f64"])
+def test_accesses_have_the_type_of_their_array(part: str, other: str) -> None:
+    data = json.loads(text_of("gemm"))
+    for number, line in enumerate(data[part]):
+        if "affine.load" in line or "affine.store" in line:
+            changed = re.sub(r": memref.*", f": {other}", line)
+            assert changed != line
+            lines = [*data[part][:number], changed, *data[part][number + 1 :]]
+            assert check({**data, part: lines}) is not None, changed
+
+
 def test_the_two_files_run_alone(tmp_path: Path) -> None:
     alone, file = tmp_path / "check.py", tmp_path / "atax.json"
     assert checker.__file__ is not None
