@@ -21,7 +21,6 @@ from ..passes.polyhedral.dependences import Dependences
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.polyhedral.isl_context import ISL_LOCK
 from ..passes.polyhedral.raising.importing.import_function import import_module
-from ..passes.polyhedral.scop import Scop
 from ..passes.schedules.schedule import Schedule, dependences_of
 from ..support.markup import MOST_COLUMNS, MOST_ROWS, block, notebook, table
 from ..support.summaries import shortened, summary
@@ -41,7 +40,7 @@ from .choosing.auto import auto_schedule
 from .choosing.database import Question
 from .choosing.default import choice_version, default_choice
 from .choosing.explanation import explain_default
-from .jit.compile import Source, model, read, schedule_from
+from .jit.compile import Source, Subject, read, schedule_from
 from .jit.threads import default_threads
 from .kernel import Kernel
 from .library.build import Library, build
@@ -59,24 +58,10 @@ CHOSEN = (DEFAULT, RULES, AUTO)
 """Schedules that depend on the sizes."""
 
 
-class Function:
+class Function(Subject):
     """A function of a program; `kernel_class` is what it compiles to."""
 
     kernel_class: type[Kernel] = Kernel
-
-    def __init__(self, module: ModuleOp, function: func.FuncOp) -> None:
-        self.module = module
-        self.function = function
-
-    @property
-    def name(self) -> str:
-        """The name of the function."""
-        return self.function.sym_name.data
-
-    @cached_property
-    def scop(self) -> Scop:
-        """The polyhedral model; raises SourceError where the function has none."""
-        return model(self.function)
 
     @cached_property
     def signature(self) -> Signature:
@@ -279,7 +264,7 @@ class Function:
             choose = self._chooser(schedule, threads, fast_math, target)
             is_kept = schedule == DEFAULT and not verify
             kept_as = choice_version(self.name, threads or default_threads()) if is_kept else None
-            return Source(self.module, self.function, self.scop, choose, verify, kept_as)
+            return Source(self, choose, verify, kept_as)
         if isinstance(schedule, str):
             schedule = self.schedule(schedule, target, fast_math=fast_math)
         elif schedule is not None and not isinstance(cast(object, schedule), Schedule):
@@ -289,7 +274,7 @@ class Function:
                 f"{self.name}: the schedule belongs to another function "
                 f"('{schedule.program.name}'); make one with function.schedule(...)"
             )
-        return Source(self.module, self.function, self.scop, schedule, verify)
+        return Source(self, schedule, verify)
 
     def __reduce__(self) -> tuple[object, ...]:
         """A function is pickled with its program."""

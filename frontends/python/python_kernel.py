@@ -10,7 +10,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from functools import cached_property
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
@@ -51,7 +50,8 @@ from .local_functions import PlainFunction
 from .parameters import ParameterType, fixed_types
 from .pickling import named_kernel, pickled_again
 from .promises import check_promises
-from .signatures import PythonSignature, ReturningKernel, allocation
+from .python_function import PythonFunction
+from .signatures import PythonSignature, allocation
 from .source import PythonSource
 from .strides import Strided, strided
 from .translate import Translation, translate
@@ -110,15 +110,19 @@ class PythonKernel(Immutable):
         """The function as a program has it; positions of errors are those of the Python source."""
         with self._lock:
             if self._function is None:
-                module = parse_module(self.mlir, self._source.file)
-                nodes = self.translation.nodes
-                places = [self._source.location(node) for node in nodes]
-                relocate(module, places, self._source.texts(nodes))
-                found = Program(module)[self.translation.name]
+                found = PythonFunction(self)
                 if self.translation.promises:
                     check_promises(found.scop, self.translation.promises, self._source)
-                self._function = PythonFunction(self, found)
+                self._function = found
             return self._function
+
+    def parsed(self) -> Function:
+        """The text, as a program has its function."""
+        module = parse_module(self.mlir, self._source.file)
+        nodes = self.translation.nodes
+        places = [self._source.location(node) for node in nodes]
+        relocate(module, places, self._source.texts(nodes))
+        return Program(module)[self.translation.name]
 
     @property
     def translation(self) -> Translation:
@@ -460,31 +464,6 @@ def _check_same(function: Callable[..., Any], numbers: Mapping[str, object], ker
                 f"'{spelled}' was {before!r} when the kernel '{kernel}' was made, and {was}",
                 hint="pass it as an argument, or decorate the function again",
             )
-
-
-class PythonFunction(Function):
-    """The function that a Python function has become."""
-
-    def __init__(self, kernel: PythonKernel, function: Function) -> None:
-        super().__init__(function.module, function.function)
-        self.kernel = kernel
-        if kernel.translation.results:
-            self.kernel_class = type(
-                "ReturningKernel", (ReturningKernel,), {"translation": kernel.translation}
-            )
-
-    @cached_property
-    def signature(self) -> PythonSignature:
-        """What a kernel takes and returns; raises SourceError, UnsupportedSignature."""
-        return PythonSignature.of_translation(self.scop, self.kernel.translation)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """A function is pickled with its kernel."""
-        return _function_of, (self.kernel,)
-
-
-def _function_of(kernel: PythonKernel) -> Function:
-    return kernel.function
 
 
 _kernels: WeakSet[PythonKernel] = WeakSet()

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...passes.polyhedral.scop import Scop
 from ...runtime.calling.arguments import ArrayArgument, ComplexArrayArgument
 from ...runtime.calling.errors import ArgumentCountError, ArgumentValueError
 from ...runtime.calling.signature import Signature, Sizes
@@ -32,10 +31,8 @@ class PythonSignature(Signature):
     requirements: tuple[Requirement, ...] = ()
 
     @classmethod
-    def of_translation(cls, scop: Scop, translation: Translation) -> PythonSignature:
-        """The signature of a translated function."""
-        plain = cls.of(scop)
-        assert isinstance(plain, PythonSignature)
+    def of_translation(cls, plain: Signature, translation: Translation) -> PythonSignature:
+        """The signature of a translated function whose text has a plain one."""
         groups = equal_sizes(translation.parameters)
         names = tuple(each.name for each in translation.parameters)
         # NumPy decides by the sign of elements, where MLIR leaves it to the operations.
@@ -49,9 +46,12 @@ class PythonSignature(Signature):
             replace(each, takes_parts=False) if isinstance(each, ComplexArrayArgument) else each
             for each in arguments
         )
-        return replace(
-            plain,
-            arguments=arguments,
+        return cls(
+            plain.kernel,
+            arguments,
+            plain.results,
+            complex_arguments=plain.complex_arguments,
+            complex_results=plain.complex_results,
             names=names,
             groups=groups,
             requirements=translation.requirements,

@@ -43,21 +43,66 @@ from .stored_objects import object_code
 from .threads import check_threads, default_threads
 
 
+class Subject:
+    """A function of a module, with its polyhedral model."""
+
+    def __init__(self, module: ModuleOp, function: func.FuncOp) -> None:
+        self._parsed = (module, function)
+
+    @property
+    def module(self) -> ModuleOp:
+        """The module that it is of."""
+        return self._parsed[0]
+
+    @property
+    def function(self) -> func.FuncOp:
+        """The function in the module."""
+        return self._parsed[1]
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return self.function.sym_name.data
+
+    @property
+    def text(self) -> str:
+        """What the module is made of."""
+        return str(self.module)
+
+    @cached_property
+    def scop(self) -> Scop:
+        """The polyhedral model; raises SourceError where the function has none."""
+        return model(self.function)
+
+
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Compilation input: a function of a module, its Scop, its schedule (None: as written).
+    """Compilation input: a function, and its schedule (None: as written).
 
     The schedule may be chosen when the sizes are known, by a function of their values by name; if
     `kept_as` tells how it is chosen, what is generated is kept on disk. With `verify`, what is
     generated for a schedule is proved to be the program.
     """
 
-    module: ModuleOp
-    function: func.FuncOp
-    scop: Scop
+    subject: Subject
     schedule: Schedule | Callable[[Mapping[str, int]], Schedule] | None
     verify: bool = False
     kept_as: str | None = None
+
+    @property
+    def module(self) -> ModuleOp:
+        """The module that the function is of."""
+        return self.subject.module
+
+    @property
+    def function(self) -> func.FuncOp:
+        """The function."""
+        return self.subject.function
+
+    @property
+    def scop(self) -> Scop:
+        """The polyhedral model of the function."""
+        return self.subject.scop
 
     def schedule_for(self, sizes: Mapping[str, int]) -> Schedule | None:
         """The schedule for these sizes; None where the program runs as written."""
@@ -68,7 +113,7 @@ class Source:
         return chosen if chosen.transformations else None
 
     def __repr__(self) -> str:
-        return summary(self, f"of {self.scop.name}")
+        return summary(self, f"of {self.subject.name}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,74 +187,91 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
     compiled, ValidationError where it would not be the program, TooManyThreads where the system
     does not give as many.
     """
-    check_external_functions(source.module)
     with garbage_collected_seldom(), ISL_LOCK:
-        names = sizes.of(source.scop)
-        with stage("bounds"):
-            check_bounds(source.scop, names)
-        find_schedule, verdict, loop_ir, llvm_ir = _generated(source, names, options, target)
+        generated = _generated(source, sizes, options, target)
+    llvm_ir = generated.llvm_ir
     code = object_code(llvm_ir, target)
     parallel = "GOMP_parallel" in llvm_ir
     threads = (options.num_threads or default_threads()) if parallel else 1
     check_threads(threads)
-    name = symbol(source.scop.name)
+    name = symbol(source.subject.name)
     records = [each for each in (FAILED_ALLOCATIONS, BOUNDS_VIOLATION) if each in llvm_ir]
     with stage("load"):
-        needed = {**external_functions(source.module), **(imports() if parallel else {})}
+        needed = {} if generated.is_alone else {**external_functions(source.module)}
+        needed |= imports() if parallel else {}
         loaded = jit.load_object(code, [name, *records], needed)
     return Code(
-        loop_ir,
+        generated.loop_ir,
         llvm_ir,
         loaded[name],
         loaded.addresses.get(FAILED_ALLOCATIONS),
         loaded.addresses.get(BOUNDS_VIOLATION),
         threads,
-        verdict,
+        generated.verdict,
         loaded,
         target,
-        find_schedule,
+        generated.find_schedule,
     )
 
 
-Generated = tuple[Callable[[], Schedule | None], Verdict | None, str, str]
-"""What finds the schedule, the verdict on the loops, loop IR and LLVM IR."""
+@dataclass(frozen=True)
+class _Generated:
+    """What is generated for sizes, what finds the schedule, and the verdict on the loops.
+
+    `is_alone` tells that the program declares no functions.
+    """
+
+    find_schedule: Callable[[], Schedule | None]
+    verdict: Verdict | None
+    loop_ir: str
+    llvm_ir: str
+    is_alone: bool
 
 
-def _generated(
-    source: Source, sizes: Mapping[str, int], options: Options, target: Target
-) -> Generated:
-    """What is generated for sizes, from disk where it is kept there; raises as compile_source."""
+def _generated(source: Source, sizes: Sizes, options: Options, target: Target) -> _Generated:
+    """What is generated for sizes, from disk where it is kept there; raises as compile_source.
+
+    What is kept has passed all checks, and is found without a look at the program.
+    """
     if source.kept_as is None:
-        return _generate(source, sizes, options, target)
+        return _checked(source, sizes, options, target)
     with stage("cache"):
-        key = kept_key(str(source.module), sorted(sizes.items()), source.kept_as, options, target)
+        known = (sorted(sizes.shapes.items()), sorted(sizes.integers.items()))
+        key = kept_key(source.subject.text, known, source.kept_as, options, target)
         kept = find_code(key)
     if kept is None:
-        find_schedule, verdict, loop_ir, llvm_ir = _generate(source, sizes, options, target)
-        schedule = find_schedule()
+        generated = _checked(source, sizes, options, target)
+        schedule = generated.find_schedule()
         with stage("cache"):
             text = None if schedule is None else str(schedule)
-            keep_code(key, KeptCode(text, loop_ir, llvm_ir))
-        return find_schedule, verdict, loop_ir, llvm_ir
+            code = KeptCode(generated.is_alone, text, generated.loop_ir, generated.llvm_ir)
+            keep_code(key, code)
+        return generated
+    if not kept.is_alone:
+        check_external_functions(source.module)
 
     def replayed() -> Schedule | None:
         if kept.schedule is None:
             return None
         return schedule_from(source.scop, kept.schedule, target, reassociate=options.fast_math)
 
-    return replayed, None, kept.loop_ir, kept.llvm_ir
+    return _Generated(replayed, None, kept.loop_ir, kept.llvm_ir, kept.is_alone)
 
 
-def _generate(
-    source: Source, sizes: Mapping[str, int], options: Options, target: Target
-) -> Generated:
-    schedule = source.schedule_for(sizes)
+def _checked(source: Source, sizes: Sizes, options: Options, target: Target) -> _Generated:
+    """Generates code for a program whose accesses are inside its arrays; raises as above."""
+    check_external_functions(source.module)
+    names = sizes.of(source.scop)
+    with stage("bounds"):
+        check_bounds(source.scop, names)
+    schedule = source.schedule_for(names)
     with stage("loop IR"):
-        loops, verdict = verified_loops(source, schedule, sizes)
+        loops, verdict = verified_loops(source, schedule, names)
         loop_ir = str(loops)
     with stage("LLVM IR"):
         llvm_ir = str(translate(loops, target=target, options=options))
-    return lambda: schedule, verdict, loop_ir, llvm_ir
+    is_alone = not external_functions(source.module)
+    return _Generated(lambda: schedule, verdict, loop_ir, llvm_ir, is_alone)
 
 
 def loops_of(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -26,8 +27,12 @@ _ROOMS = ("dialects", "passes", "lowering", "costmodel", "runtime", "support")
 
 @dataclass(frozen=True)
 class KeptCode:
-    """What was made of a program; `schedule` is the text of its schedule, None: as written."""
+    """What was made of a program; `schedule` is the text of its schedule, None: as written.
 
+    `is_alone` tells that it declares no functions, which the process would have to know.
+    """
+
+    is_alone: bool
     schedule: str | None
     loop_ir: str
     llvm_ir: str
@@ -36,7 +41,7 @@ class KeptCode:
 def kept_key(program: str, sizes: object, chosen: str, options: Options, target: Target) -> str:
     """The key of a program for sizes, whose schedule is `chosen` in some way."""
     machine = {name: _ordered(value) for name, value in asdict(target).items()}
-    parts = (program, repr(sizes), chosen, repr(options), repr(machine), _compiler())
+    parts = (program, repr(sizes), chosen, repr(options), repr(machine), compiler())
     return cache_key("generated code", *parts)
 
 
@@ -61,17 +66,21 @@ def _ordered(value: object) -> object:
     return value
 
 
+def _files(folder: str) -> Iterator[tuple[str, int, int]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith((".py", ".toml")):
+                status = entry.stat()
+                yield entry.path, status.st_mtime_ns, status.st_size
+            elif entry.is_dir():
+                yield from _files(entry.path)
+
+
 @cache
-def _compiler() -> str:
+def compiler() -> str:
     """Our version, and the files of the compiler by time and size: a source tree has no version."""
     root = Path(__file__).parents[2]
-    found: list[tuple[str, int, int]] = []
-    for room in _ROOMS:
-        for folder, _, _ in os.walk(root / room):
-            for entry in os.scandir(folder):
-                if entry.name.endswith((".py", ".toml")):
-                    status = entry.stat()
-                    found.append((entry.path, status.st_mtime_ns, status.st_size))
+    found = [each for room in _ROOMS for each in _files(str(root / room))]
     for package in (xdsl, islpy):
         file = str(package.__file__)
         found.append((file, Path(file).stat().st_mtime_ns, 0))
