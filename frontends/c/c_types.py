@@ -60,11 +60,15 @@ NumberType: TypeAlias = IntegerType | FloatType
 
 @dataclass(frozen=True)
 class ArrayType:
-    """An array; `extent` is None where only the run knows it (`spelling` has a VLA's)."""
+    """An array; `extent` is None where only the run knows it (`spelling` has a VLA's).
+
+    An element of an array that `is_structure` is one as well: a row of its members.
+    """
 
     element: CType
     extent: int | None
     spelling: str = ""
+    is_structure: bool = False
 
     def __str__(self) -> str:
         return self.spelling
@@ -90,6 +94,15 @@ class OtherType:
 
     def __str__(self) -> str:
         return self.spelling
+
+
+def has_structures(kind: CType) -> bool:
+    """Whether the elements of an array, or what a pointer leads to, are structures."""
+    while isinstance(kind, ArrayType | PointerType):
+        if isinstance(kind, ArrayType) and kind.is_structure:
+            return True
+        kind = kind.element if isinstance(kind, ArrayType) else kind.target
+    return False
 
 
 CType: TypeAlias = IntegerType | FloatType | ArrayType | PointerType | OtherType

@@ -10,6 +10,7 @@ from clang import cindex
 from ...dialects.locations import Location
 from .c_types import (
     INT,
+    ArrayType,
     CType,
     FloatType,
     IntegerType,
@@ -18,7 +19,7 @@ from .c_types import (
     promoted,
 )
 from .clang_library import BINARY, CSource, evaluate, place_of, unary_operator
-from .read_types import is_const, is_volatile, read_type
+from .read_types import is_const, is_volatile, member_position, read_type
 from .tree import (
     Assignment,
     Binary,
@@ -36,7 +37,8 @@ from .tree import (
 
 _REASONS: dict[str, tuple[str, str | None]] = {
     "MEMBER_REF_EXPR": (
-        "members of elements, of unions, and bit-fields are not supported",
+        "members of unions, bit-fields, and members of elements that have another type than the "
+        "first one are not supported",
         "use an array for each member of the elements",
     ),
     "STRING_LITERAL": ("a string is not a number", None),
@@ -45,6 +47,16 @@ _REASONS: dict[str, tuple[str, str | None]] = {
     "COMPOUND_LITERAL_EXPR": ("compound literals are not supported", "use a variable"),
     "IMAGINARY_LITERAL": ("complex numbers are not supported", None),
 }
+
+
+class MemberArray(Subscript):
+    """An array in an element of an array, `a[i].v`: `index` is where it begins."""
+
+    def element(self, place: Location, kind: CType, index: Expression) -> Subscript:
+        """`a[i].v[j]` -> `a[i][1 + j]`"""
+        is_short = isinstance(index.type, IntegerType) and index.type.width < 32
+        total = Binary(place, INT if is_short else index.type, "+", self.index, index)
+        return Subscript(place, kind, self.base, total)
 
 
 class ExpressionReader:
@@ -147,10 +159,14 @@ class ExpressionReader:
             base = self.read(inner[0])
             if isinstance(base, Name):
                 return Name(place, kind, self._member(base, cursor))
+            if (member := _of_element(base, cursor.referenced, kind, place)) is not None:
+                return member
         if name == "ARRAY_SUBSCRIPT_EXPR" and len(inner) == 2:
             base, index = self.read(inner[0]), self.read(inner[1])
             if isinstance(base.type, IntegerType):  # i[A]
                 base, index = index, base
+            if isinstance(base, MemberArray) and isinstance(index.type, IntegerType):
+                return base.element(place, kind, index)
             return Subscript(place, kind, base, index)
         if name == "UNARY_OPERATOR" and len(inner) == 1:
             return self._unary(cursor, inner[0], kind, place)
@@ -320,6 +336,32 @@ class ExpressionReader:
         if one is None or other is None:
             return None
         return Conditional(place, one.type, self.read(inner[0]), one, other)
+
+
+def _of_element(
+    base: Expression, member: cindex.Cursor | None, kind: CType, place: Location
+) -> Subscript | None:
+    """A member of an element, `a[i].x` -> `a[i][0]`; None where its type is not that of others."""
+    row = _row_of(base)
+    found = None if member is None else member_position(member)
+    if row is None or found is None or found[0] != row.element:
+        return None
+    position = Literal(place, INT, found[1])
+    if isinstance(kind, ArrayType) and kind.element == row.element:
+        return MemberArray(place, kind, base, position)
+    return Subscript(place, kind, base, position) if kind == row.element else None
+
+
+def _row_of(base: Expression) -> ArrayType | None:
+    """The structure that an element of an array is, as a row of numbers."""
+    if not isinstance(base, Subscript):
+        return None
+    around = _row_of(base.base) if isinstance(base.base, Subscript) else base.base.type
+    if isinstance(around, PointerType):
+        around = around.target
+    elif isinstance(around, ArrayType):
+        around = around.element
+    return around if isinstance(around, ArrayType) else None
 
 
 def _has_own_memory(member: cindex.Cursor) -> bool:

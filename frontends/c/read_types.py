@@ -57,11 +57,43 @@ def read_type(kind: cindex.Type) -> CType:
         return FloatType("__bf16", 16)
     if name in _ARRAYS:
         extent = canonical.element_count if name == "CONSTANTARRAY" else None
-        return ArrayType(read_type(canonical.element_type), extent, kind.spelling)
+        return ArrayType(_element(canonical.element_type), extent, kind.spelling)
     if name == "POINTER":
         restrict = canonical.is_restrict_qualified()
-        return PointerType(read_type(canonical.get_pointee()), restrict, kind.spelling)
+        return PointerType(_element(canonical.get_pointee()), restrict, kind.spelling)
     return OtherType(kind.spelling)
+
+
+def _element(kind: cindex.Type) -> CType:
+    """The type of elements; structures are rows of numbers of the type that their first member has.
+
+    `struct { double x, y; int n; }` -> `double[3]`
+    """
+    members = [each.type for each in kind.get_canonical().get_fields()]
+    number = _number(members[0]) if members else None
+    if not isinstance(number, IntegerType | FloatType) or number == BOOL:
+        return read_type(kind)
+    count, rest = divmod(8 * kind.get_size(), number.width)
+    is_row = kind.get_canonical().get_declaration().kind.name == "STRUCT_DECL" and not rest
+    is_row &= 8 * kind.get_align() >= number.width and not any(map(is_volatile, members))
+    return ArrayType(number, count, kind.spelling, is_structure=True) if is_row else read_type(kind)
+
+
+def _number(kind: cindex.Type) -> CType:
+    """The type of the numbers in a member, which may be an array."""
+    found = read_type(kind)
+    while isinstance(found, ArrayType):
+        found = found.element
+    return found
+
+
+def member_position(member: cindex.Cursor) -> tuple[CType, int] | None:
+    """The type of a member's numbers, and how many of them are before it; None for others."""
+    number = _number(member.type)
+    if not isinstance(number, IntegerType | FloatType):
+        return None
+    position, rest = divmod(member.get_field_offsetof(), number.width)
+    return None if rest else (number, position)
 
 
 def is_const(kind: cindex.Type) -> bool:

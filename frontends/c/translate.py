@@ -11,7 +11,7 @@ from ...passes.polyhedral.size_assumptions import ASSUMPTION
 from ..text.affine import Affine, Index
 from ..text.affine import Name as TextName
 from ..text.emitter import Emitter, Line
-from .c_types import BOOL, Elements, FloatType, IntegerType, elements_of
+from .c_types import BOOL, Elements, FloatType, IntegerType, elements_of, has_structures
 from .certain_reads import uncertain_reads
 from .domain import Domain
 from .element_sizes import ElementSizes, NewSize
@@ -105,6 +105,8 @@ def translate(region: Region) -> Translation:
         if symbol in kept
         or not (symbol in assigned or symbol in loops or symbol.constant is not None)
     ]
+    # The members that a pointer to a structure leads to are variables of their own.
+    arguments = [each for each in arguments if each in used or not has_structures(each.type)]
     sizes = size_symbols(body.statements)
     strides: dict[Symbol, tuple[Stride, ...]] = {}
     elements = ElementSizes.of(body.statements)
