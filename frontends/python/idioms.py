@@ -6,6 +6,7 @@ import ast
 
 from .captured import Captured
 from .formulas import Formulas
+from .jumps import Jumps
 from .local_functions import lift
 from .loop_forms import LoopForms
 from .memberships import Memberships
@@ -13,7 +14,7 @@ from .source import PythonSource
 
 
 def rewrite(definition: ast.FunctionDef, source: PythonSource, captured: Captured) -> None:
-    """Replaces nested functions, loops over sequences, formulas, memberships, and new values.
+    """Replaces nested functions, jumps, loops over sequences, formulas, memberships, new values.
 
     New values are those of arguments, which get names of their own.
 
@@ -22,6 +23,8 @@ def rewrite(definition: ast.FunctionDef, source: PythonSource, captured: Capture
     lift(definition, source, captured)
     taken = local_names(definition)
     captured.hidden = taken
+    # The bodies of loops over constants are repeated: none has a jump of a loop around it then.
+    Jumps(captured, taken, definition).visit(definition)
     LoopForms(captured, taken, source).visit(definition)
     Formulas(captured).visit(definition)
     Memberships(captured).visit(definition)
