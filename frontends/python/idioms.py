@@ -11,12 +11,13 @@ from .local_functions import lift
 from .loop_forms import LoopForms
 from .memberships import Memberships
 from .source import PythonSource
+from .truth_variables import TruthVariables
 
 
 def rewrite(definition: ast.FunctionDef, source: PythonSource, captured: Captured) -> None:
-    """Replaces nested functions, jumps, loops over sequences, formulas, memberships, new values.
+    """Replaces nested functions, jumps, loops over sequences, formulas, memberships, truth values.
 
-    New values are those of arguments, which get names of their own.
+    And the new values of arguments, which get names of their own.
 
     Raises SourceError.
     """
@@ -28,6 +29,7 @@ def rewrite(definition: ast.FunctionDef, source: PythonSource, captured: Capture
     LoopForms(captured, taken, source).visit(definition)
     Formulas(captured).visit(definition)
     Memberships(captured).visit(definition)
+    TruthVariables(definition).visit(definition)
     for each in (*definition.args.posonlyargs, *definition.args.args, *definition.args.kwonlyargs):
         _reassigned(each.arg, definition, taken)
 
