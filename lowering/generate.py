@@ -35,6 +35,7 @@ from .nest.build_ast import build_ast
 from .nest.index_expression import Index
 from .nest.index_set_splitting import split_index_sets
 from .nest.loop_peeling import peel_loops
+from .nest.merge_guards import merge_guards
 from .nest.nest import Block as Parts
 from .nest.nest import Nest, restrict, scattered_loops
 from .nest.run_time_tiles import size_parameter
@@ -122,7 +123,7 @@ def _generate(
         schedule.target,
         simd,
     )
-    nest = peel_loops(split_index_sets(nest))
+    nest = merge_guards(peel_loops(split_index_sets(nest)))
     with stage("local arrays"):
         check_local_subscripts(scop, nest, placements, parameters, context)
     with storage.allocated(builder, None, nest):

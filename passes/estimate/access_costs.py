@@ -23,7 +23,7 @@ from .strided_accesses import (
     BLOCK_ROWS,
     LARGEST_ROW,
     LEAST_BLOCK_BITS,
-    SHUFFLES_PER_LOAD,
+    Transfers,
     apart,
     by_lane,
     eviction,
@@ -40,13 +40,14 @@ def port_cycles(
     around: LoopsAround,
     done: set[Hashable],
     handed: Container[tuple[str, Access]] = (),
-) -> float:
-    """Cycles that load and store ports need for a vector of instances of a statement.
+) -> tuple[float, float]:
+    """Cycles that load and store ports, and shuffles, need for a vector of instances.
 
     What is in a register, as it is `done`, costs no load; what is `handed` on in one costs nothing.
     """
     machine = program.machine
     costs = dict.fromkeys(AccessKind, 0.0)
+    shuffles = 0.0
     in_place = _rows_in_lanes(program, statement, around)
     masked = masked_share(around) * (_masked_store(machine, around) - 1)
     for access in statement.statement.accesses:
@@ -56,11 +57,12 @@ def port_cycles(
         done.add(place)
         if (statement.statement.name, access) in handed:
             continue
-        operations = (
-            _operations(program, access, statement, around)
+        moved = (
+            _transfers(program, access, statement, around)
             if in_place is None
             else _in_rows(program, access, statement, around, in_place)
         )
+        operations, shuffles = moved.accesses, shuffles + moved.shuffles
         costs[access.kind] += operations
         if access.kind is AccessKind.WRITE:
             costs[access.kind] += operations * masked * machine.stores_per_cycle
@@ -68,10 +70,11 @@ def port_cycles(
             if innermost is not None and _is_scalar(around):
                 waiting = eviction(program, access, statement, around, innermost)
                 costs[access.kind] += waiting * machine.stores_per_cycle
-    return max(
+    ports = max(
         costs[AccessKind.READ] / machine.loads_per_cycle,
         costs[AccessKind.WRITE] / machine.stores_per_cycle,
     )
+    return ports, shuffles * machine.cycles["shuffles"]
 
 
 def _rows_in_lanes(
@@ -97,26 +100,26 @@ def _in_rows(
     statement: StatementStatistics,
     around: LoopsAround,
     in_place: Mapping[Access, Neighbour],
-) -> float:
-    """Operations of an access in a sweep with a row in each lane (`lowering.memory`).
+) -> Transfers:
+    """What an access takes in a sweep with a row in each lane (`lowering.memory`).
 
     What is loaded or stored is transposed, block by block; the rest are shuffles of vectors.
     """
     read = in_place.get(access)
     if read is not None and not is_made_anew(read, in_place.values()):
-        return 0.0
+        return Transfers(0.0)
     if read is not None and read.rows:
-        return 1 + SHUFFLES_PER_LOAD * registers_of(access, around, program.machine)
+        return Transfers(1, registers_of(access, around, program.machine))
     assert around.vector is not None
     direction = statement.direction(around.loops, around.vector)
     if (
         direction is None
         or abs(statement.stride(access, direction, program.statistics)) <= LARGEST_ROW
     ):
-        return _operations(program, access, statement, around)
+        return _transfers(program, access, statement, around)
     bits = max(LEAST_BLOCK_BITS, program.machine.vector_bits)
     block = min(BLOCK_ROWS[-1], bits / (8 * bytes_of(access.array.element_type)))
-    return around.lanes / block * (1 + log2(block))
+    return Transfers(1, log2(block)).times(around.lanes / block)
 
 
 def _is_scalar(around: LoopsAround) -> bool:
@@ -140,11 +143,11 @@ def _masked_store(machine: Machine, around: LoopsAround) -> float:
     return min(OVERLAPPING_STORES, cycles) if is_known else cycles
 
 
-def _operations(
+def _transfers(
     program: ScheduledProgram, access: Access, statement: StatementStatistics, around: LoopsAround
-) -> float:
-    """Loads or stores per vector of instances: fewer where a register is used again."""
-    cost = 1.0
+) -> Transfers:
+    """What an access takes per vector of instances: less where a register is used again."""
+    cost, vector = 1.0, Transfers(1)
     machine = program.machine
     strides = _strides(program, access, statement, around)
     kept: list[Loop] = []
@@ -157,9 +160,9 @@ def _operations(
     for loop, count, stride in zip(around.loops, around.trips, strides, strict=True):
         if loop is around.vector:
             if is_uneven:
-                cost *= by_lane(program, access, around)
+                vector = Transfers(by_lane(program, access, around))
             elif stride not in (0, 1):
-                cost *= apart(program, access, statement, around, stride)
+                vector = apart(program, access, statement, around, stride)
             elif not stride:
                 if loop.unroll == 0 or any(loop is each for each in kept):
                     cost /= max(1.0, count / around.lanes)
@@ -173,7 +176,7 @@ def _operations(
             cost /= max(1.0, count)
         elif stride == 0 and loop.unroll:
             cost /= min(loop.unroll, max(1.0, count))
-    return cost
+    return vector.times(cost)
 
 
 def _strides(

@@ -20,7 +20,7 @@ from .handed_values import handed_values
 from .loops_around import LoopsAround, masked_share
 from .masked_rows import behind_masked_rows
 from .opaque_work import opaque_operations
-from .operation_costs import Changes, throughput
+from .operation_costs import Changes, operation_class, throughput
 from .paired_products import adds_pairs
 from .partial_tiles import utilisation
 from .program_statistics import StatementStatistics, bytes_of, is_moved, is_scalar
@@ -41,9 +41,9 @@ it packs a part of that code (measured on a Zen 5: 2 to 3, to 6 in a jammed loop
 class CoreCycles:
     """Cycles that a vector of `lanes` instances of a statement takes in a core, by what bounds it.
 
-    `operations` are those of the arithmetic, `accesses` of the load and store ports, `latency` of
-    the longest chain of dependent operations, `guards` of conditions around it. `threads` share the
-    instances.
+    `operations` are those of arithmetic and shuffles, `accesses` of the load and store ports,
+    `latency` of the longest chain of dependent operations, `guards` of conditions around it.
+    `threads` share the instances.
     """
 
     instances: float
@@ -221,6 +221,8 @@ class InCoreTime:
                 vector = None
             else:
                 lanes = self._vector_loops.lanes(statistics, vector, along)
+        around = LoopsAround(loops, trips, vector, lanes)
+        ports, shuffles = port_cycles(program, statistics, around, shared.places, shared.handed)
         operations = throughput(
             statistics,
             program.schedule.target,
@@ -235,11 +237,10 @@ class InCoreTime:
         is_packed = vector is not None and vector.vector is None and vector.unroll == 0
         if is_packed and has_elementary_functions(statistics.statement, program.schedule.target):
             operations *= PACKED_FUNCTIONS
-        if vector is not None and vector.vector is None and statistics.rewrites(loops, vector):
+        if vector is not None and statistics.rewrites(loops, vector):
             # The lanes of a sum are added at its end.
             steps = log2(lanes) / max(1.0, along / lanes)
             operations += 2 * steps * program.machine.cycles["additions"]
-        around = LoopsAround(loops, trips, vector, lanes)
         name = statistics.statement.name
         is_late = any((name, access) in shared.late for access in statistics.statement.accesses)
         guards = 1.0 if is_scalar else self._guards(loops, trips, vector, lanes)
@@ -247,8 +248,8 @@ class InCoreTime:
             statistics.instances / utilisation(statistics, loops),
             lanes,
             program.threads(statistics, loops),
-            operations + opaque_operations(statistics.statement),
-            port_cycles(program, statistics, around, shared.places, shared.handed),
+            operations + shuffles + opaque_operations(statistics.statement),
+            ports,
             max(
                 self._latency(statistics, around),
                 self._latency_in_memory(statistics, around),
@@ -351,8 +352,10 @@ class InCoreTime:
     def _wait(self, statement: StatementStatistics, loops: tuple[Loop, ...], loop: Loop) -> float:
         """Cycles that an iteration of a loop waits for the one before: of a sum, or of a value."""
         schedule, name = self._program.schedule, statement.statement.name
-        if statement.rewrites(loops, loop) and name in schedule.dependences.accumulations:
-            return float(self._program.machine.latencies["additions"])
+        accumulation = schedule.dependences.accumulations.get(name)
+        if statement.rewrites(loops, loop) and accumulation is not None:
+            last = accumulation.steps[-1]
+            return float(self._program.machine.latencies[operation_class(type(last), last)])
         # Loops that are unrolled are copies.
         around = loops_around(schedule.tree, name)
         return recurrence(schedule, name, around[place_of(loop, loops)])

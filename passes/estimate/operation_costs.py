@@ -34,6 +34,12 @@ _CLASSES: dict[type[Operation], str] = {
     arith.DivfOp: "divisions",
     math.SqrtOp: "square_roots",
     arith.DivSIOp: "integer_divisions",
+    arith.MuliOp: "integer_multiplications",
+    arith.ExtSIOp: "shuffles",
+    arith.ExtUIOp: "shuffles",
+    arith.TruncIOp: "shuffles",
+    arith.CmpfOp: "comparisons",
+    arith.SelectOp: "others",
 }
 """The classes of `Machine.OPERATIONS`. Others count as additions if they are floating-point."""
 
@@ -86,7 +92,7 @@ def throughput(
     total = 0.0
     done = set() if done is None else done
     # Several registers of a function, and of what is around it, wait less for each other.
-    fused = _fused_products(statement)
+    fused = _fused_products(statement) | extremum_comparisons(statement)
     takes_turns = has_elementary_functions(statement, target)
     for operation in statement.body:
         if operation in accesses or not any(result in varying for result in operation.results):
@@ -122,6 +128,24 @@ def _width_share(operation: Operation, lanes: float, target: Target) -> float:
     bits = kind.bitwidth if isinstance(kind, FixedBitwidthType) else DOUBLE_BITS
     halves = 0.5 if lanes * bits <= DIVIDED_BITS < target.vector_bits else 1.0
     return halves * (SINGLE_SHARE if bits < DOUBLE_BITS else 1.0)
+
+
+def extremum_comparisons(statement: Statement) -> set[Operation]:
+    """Comparisons that are a part of selections: the lesser or greater of two is one operation."""
+    return {
+        compared
+        for operation in statement.body
+        if (compared := _extremum_comparison(operation)) is not None
+    }
+
+
+def _extremum_comparison(operation: Operation) -> arith.CmpfOp | None:
+    """What a selection of one of two numbers asks of these, and nothing else asks."""
+    compared = operation.cond.owner if isinstance(operation, arith.SelectOp) else None
+    if not isinstance(operation, arith.SelectOp) or not isinstance(compared, arith.CmpfOp):
+        return None
+    is_extremum = {compared.lhs, compared.rhs} == {operation.lhs, operation.rhs}
+    return compared if is_extremum and compared.result.has_one_use() else None
 
 
 def _fused_products(statement: Statement) -> set[Operation]:
@@ -210,6 +234,8 @@ def effective_type(
 
 def operation_class(kind: type[Operation], operation: Operation) -> str:
     """The class of `Machine.OPERATIONS` of an operation with a result, and of an effective type."""
+    if _extremum_comparison(operation) is not None:
+        return "comparisons"
     is_float = isinstance(operation.results[0].type, AnyFloat)
     return _CLASSES.get(kind, "additions" if is_float else "others")
 

@@ -16,7 +16,13 @@ from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Statement
 from ..schedules.schedule import Schedule
 from .elementary_functions import elementary_latency
-from .operation_costs import call_cycles, effective_type, operation_class, varying_results
+from .operation_costs import (
+    call_cycles,
+    effective_type,
+    extremum_comparisons,
+    operation_class,
+    varying_results,
+)
 
 _SUMS = (arith.AddfOp, arith.SubfOp)
 _PRODUCTS = (arith.MulfOp,)
@@ -79,6 +85,7 @@ def _path(
     reached: dict[SSAValue, tuple[float, type[Operation]]] = {
         load.op.results[0]: (0.0, type(load.op))
     }
+    compared = extremum_comparisons(statement)
     for operation in statement.body:
         before = [reached[operand] for operand in operation.operands if operand in reached]
         if not before or not operation.results:
@@ -89,7 +96,7 @@ def _path(
         is_moved = is_movable and any(
             last in group and kind in group for group in (_SUMS, _PRODUCTS)
         )
-        if not is_fused and not is_moved:
+        if not is_fused and not is_moved and operation not in compared:
             cycles += _latency(schedule, kind, operation)
         reached[operation.results[0]] = cycles, kind
     return reached.get(store.op.operands[0], (0.0, None))[0]

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from itertools import count as integers
 from itertools import takewhile
 from math import ceil, gcd, log2
+from typing import NamedTuple
 
 from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Loop, place_of
@@ -37,7 +38,7 @@ EVICTED_STORE = 30.0
 """Cycles of a store whose line has been evicted; measured on a Zen 5, 31 from L2 and 43 from L3."""
 
 TRANSPOSING = 2.0
-"""What a step of the transposition of a block costs for each vector, in loads."""
+"""Shuffles that a step of the transposition of a block takes as long as, for each vector."""
 
 LEAST_SCATTERED = 4
 """Bytes of elements that scatters are made of; shorter ones are extracted one by one."""
@@ -45,12 +46,20 @@ LEAST_SCATTERED = 4
 EXTRACTED = 2.0
 """What a store of an extracted element costs, in stores."""
 
-SHUFFLES_PER_LOAD = 1.0
-"""What a shuffle costs, in loads."""
-
 SHUFFLES_OF_LLVM = 1.5
-"""What those of LLVM cost, in loads, of which it has one for each other column of a row; measured
-with sums of 16 and 48 terms, every second to fourth element, on a Zen 5."""
+"""What those of LLVM take, of which it has one for each other column of a row; measured with sums
+of 16 and 48 terms, every second to fourth element, on a Zen 5."""
+
+
+class Transfers(NamedTuple):
+    """What moves elements between memory and vectors: loads or stores, and shuffles."""
+
+    accesses: float
+    shuffles: float = 0.0
+
+    def times(self, factor: float) -> Transfers:
+        """So many times as many."""
+        return Transfers(self.accesses * factor, self.shuffles * factor)
 
 
 def apart(
@@ -59,8 +68,8 @@ def apart(
     statement: StatementStatistics,
     around: LoopsAround,
     stride: int,
-) -> float:
-    """Operations for a vector of elements that are not neighbours.
+) -> Transfers:
+    """What a vector of elements takes that are not neighbours.
 
     Elements a small stride apart are loaded, or stored together with those between them, in as
     many vectors, each of which is shuffled (`lowering.llvm.strided_accesses`).
@@ -70,21 +79,19 @@ def apart(
     if row > (LARGEST_STRIDE if around.vector.vector is None else LARGEST_ROW):
         return _gather(program, access, statement, around)
     if access.kind is AccessKind.READ and has_guarded_copies(statement, around):
-        return by_lane(program, access, around)
+        return Transfers(by_lane(program, access, around))
     is_forwards = stride > 0 or access.kind is AccessKind.READ
     columns = _columns_of_row(program, access, statement, around, row) if is_forwards else 1
     registers = registers_of(access, around, program.machine)
     if columns == row:
         is_loaded = access.kind is AccessKind.READ and not access.array.is_local
         if around.vector.vector is None and is_loaded:
-            return registers * (1 + SHUFFLES_OF_LLVM * (row - 1))
-        # Longer rows are transposed, step by step.
-        shuffles = (row - 1) / row if row <= LARGEST_STRIDE else log2(row)
-        return registers * (1 + SHUFFLES_PER_LOAD * shuffles)
+            return Transfers(1, SHUFFLES_OF_LLVM * (row - 1)).times(registers)
+        return Transfers(1, ceil(log2(row))).times(registers)
     if access.kind is AccessKind.READ and row <= LARGEST_STRIDE:
-        return registers * (row + SHUFFLES_PER_LOAD * max(1, row - 1))
+        return Transfers(row, max(1, row - 1)).times(registers)
     if access.kind is AccessKind.READ and 2 * columns >= row:
-        return registers * (row + SHUFFLES_PER_LOAD * (row - 1)) / columns
+        return Transfers(row, row - 1).times(registers / columns)
     return _gather(program, access, statement, around)
 
 
@@ -168,8 +175,8 @@ def _columns_of_row(
 
 def _gather(
     program: ScheduledProgram, access: Access, statement: StatementStatistics, around: LoopsAround
-) -> float:
-    """Operations for a vector of elements from as many rows: one for each, as a rule.
+) -> Transfers:
+    """What a vector of elements from as many rows takes: one access for each, as a rule.
 
     Where a marked vector loop reads neighbouring columns together, rows are loaded and transposed;
     where a block of them is written together, it is transposed and stored as rows.
@@ -180,17 +187,21 @@ def _gather(
     columns, alone = _columns(program, access, statement, around)
     columns = min(block, columns)
     is_marked = around.vector is not None and around.vector.vector is not None
-    scattered = by_lane(program, access, around)
+    scattered = Transfers(by_lane(program, access, around))
     if access.kind is AccessKind.WRITE:
         if around.vector is not None:
             evicted = eviction(program, access, statement, around, around.vector)
-            scattered += machine.stores_per_cycle * evicted * lanes
+            waiting = machine.stores_per_cycle * evicted * lanes
+            scattered = Transfers(scattered.accesses + waiting)
         if columns < block or _is_read_between(program, access, statement, around):
             return scattered
     if columns < max(2.0, FEWEST_COLUMNS * block) or not is_marked:
         return scattered
-    transposed = lanes / block * (block / columns + TRANSPOSING * log2(block))
-    return alone * scattered + (1 - alone) * transposed
+    transposed = Transfers(block / columns, TRANSPOSING * log2(block)).times(lanes / block)
+    return Transfers(
+        alone * scattered.accesses + (1 - alone) * transposed.accesses,
+        (1 - alone) * transposed.shuffles,
+    )
 
 
 def _is_read_between(

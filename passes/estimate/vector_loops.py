@@ -18,7 +18,7 @@ from ..schedules.active_pairs import Function
 from ..schedules.program_edits import outer_values
 from ..schedules.schedule import Schedule
 from .operation_costs import accumulates_in_lanes, adds_up_in_order
-from .program_statistics import StatementStatistics, bytes_of, is_scalar, subscript_steps
+from .program_statistics import Slope, StatementStatistics, bytes_of, is_scalar, subscript_steps
 from .scheduled_program import ScheduledProgram, innermost_loop
 
 MOST_UNROLLED = 250
@@ -101,8 +101,8 @@ class VectorLoops:
         found = self._free.get(id(loop))
         if found is None:
             sums = self._sums(loop, loops) | self.ordered_sums(loop, loops)
-            found = self._free[id(loop)] = self._schedule.is_lockstep(loop) or (
-                bool(sums) and self._only_sums(loop, sums)
+            found = self._free[id(loop)] = self._schedule.is_lockstep(loop) or self._hands_on_sums(
+                loop, self._schedule.functions_around(loop), sums
             )
         return found
 
@@ -117,7 +117,9 @@ class VectorLoops:
         for around, loop in zip(reversed(outer[:-1]), reversed(loops), strict=True):
             if loop.unroll != 0:
                 return None
-            if legality.is_coincident(around, loop) or self._may_reassociate(loop, loops):
+            if legality.is_coincident(around, loop) or self._hands_on_sums(
+                loop, around, self._sums(loop, loops)
+            ):
                 return loop
         return None
 
@@ -300,9 +302,13 @@ class VectorLoops:
         Such a loop is left scalar. Where LLVM makes the vectors, copies of unrolled loops are
         masked.
         """
+        place = place_of(loop, loops)
+        # What moves in both is bounded, so that where one begins and ends depends on the other.
+        own, *others = (_moved(statement.direction(loops, each)) for each in loops[place:])
+        if any(own & moved for moved in others):
+            return True
         if not statement.limits:
             return False
-        place = place_of(loop, loops)
         if loop.vector is None and self._has_masked_copies(statement, loops[place + 1 :]):
             return False
         own, inside = (
@@ -356,11 +362,6 @@ class VectorLoops:
             )
         )
 
-    def _may_reassociate(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
-        """Whether LLVM makes vectors of the terms of all that is accumulated in a loop."""
-        accumulations = self._schedule.dependences.accumulations
-        return self._sums(loop, loops) >= {name for name in loop.schedule if name in accumulations}
-
     def _sums(self, loop: Loop, loops: tuple[Loop, ...]) -> set[str]:
         """The statements of a loop that LLVM makes vectors of the terms of.
 
@@ -383,15 +384,13 @@ class VectorLoops:
             and self._program.statement(leaf.statement).rewrites(inside, loop)
         }
 
-    def _only_sums(self, loop: Loop, sums: set[str]) -> bool:
-        """Whether all that iterations of a loop hand on is what these statements accumulate."""
+    def _hands_on_sums(self, loop: Loop, outer: frozenset[Function], sums: set[str]) -> bool:
+        """Whether iterations of a loop hand on what these statements accumulate, and only that."""
+        if not sums:
+            return False
         legality, accumulations = self._schedule.legality, self._schedule.dependences.accumulations
         inside = self._domain(loop)
-        active = (
-            legality.active(self._schedule.functions_around(loop))
-            .intersect_domain(inside)
-            .intersect_range(inside)
-        )
+        active = legality.active(outer).intersect_domain(inside).intersect_range(inside)
         crossing = active.subtract(active.eq_at_multi_union_pw_aff(legality.function(loop).multi))
         for name in sums:
             crossing = crossing.subtract(isl.UnionMap.from_map(accumulations[name].pairs))
@@ -405,6 +404,11 @@ class VectorLoops:
         """The values that the loops around a statement take together."""
         values = outer_values(loops, self._program.statement(name).statement).range()
         return fix_parameters(values, self._program.context.sizes)
+
+
+def _moved(direction: Sequence[Slope] | None) -> set[int]:
+    """The iterators that move along a loop; none where that is not known."""
+    return set() if direction is None else {k for k, step in enumerate(direction) if step}
 
 
 def _has_vectors(tree: Tree) -> bool:

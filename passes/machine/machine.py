@@ -32,6 +32,7 @@ class Machine:
         "comparisons",
         "integer_multiplications",
         "integer_divisions",
+        "shuffles",
         "others",
     )
 
