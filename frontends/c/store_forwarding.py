@@ -27,6 +27,9 @@ def forward_local_scalars(function: Operation) -> None:
             for block in dict.fromkeys(each.parent for each in accesses):
                 assert block is not None
                 _forward(cell, block)
+            if not any(True for _ in cell.memref.uses):
+                cell.detach()
+                cell.erase()
 
 
 def _forward(cell: memref.AllocaOp, block: Block) -> None:
