@@ -56,6 +56,8 @@ ELEMENT_TYPES: Mapping[str, type[np.generic] | np.dtype[Any]] = MappingProxyType
         "i64": np.int64,
         "i32": np.int32,
         "i16": np.int16,
+        "u64": np.uint64,
+        "u32": np.uint32,
         "u16": np.uint16,
         "u8": np.uint8,
         "i8": np.int8,
@@ -64,7 +66,7 @@ ELEMENT_TYPES: Mapping[str, type[np.generic] | np.dtype[Any]] = MappingProxyType
 
 TOLERANCES: Mapping[str, float] = MappingProxyType(
     {"f64": 1e-9, "f32": 1e-5, "f16": 1e-2, "bf16": 8e-2}
-    | dict.fromkeys(("i64", "i32", "i16", "u16", "u8", "i8"), 0.0)
+    | dict.fromkeys(("i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8"), 0.0)
 )
 """Differences that rounding explains, relative to the largest value of an output."""
 

@@ -16,6 +16,7 @@ from .clang_library import CSource, parse
 from .finding import find_regions
 from .reader import Reader
 from .regions import pragma_regions
+from .store_forwarding import forward_local_scalars
 from .translate import Translation, translate
 
 
@@ -71,6 +72,8 @@ def program_of(translations: Sequence[Translation], source: CSource) -> Program:
     nodes = [(each, node) for each in translations for node in each.nodes]
     places = [_place(each, node.place, source) for each, node in nodes]
     relocate(module, places, {source.file: source.text})
+    for function in module.ops:
+        forward_local_scalars(function)
     return Program(module)
 
 

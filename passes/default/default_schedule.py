@@ -23,7 +23,7 @@ from .input_reuse import fuse_for_input_reuse
 from .jammed_loops import jammed_loops
 from .modulo_unrolling import modulo_unrolled
 from .rounded_subscripts import cut_at_rounding
-from .strategies import COMPETING, FALLBACKS, FOR_OPAQUE, STRATEGIES, Strategy
+from .strategies import ALWAYS_COMPETING, COMPETING, FALLBACKS, FOR_OPAQUE, STRATEGIES, Strategy
 
 PROFITABLE = 2_000
 """A program with fewer statement instances stays as it was written."""
@@ -306,24 +306,28 @@ def _best_answers(
     """The first answers, where the answers of `COMPETING` compete with all `FALLBACKS`.
 
     Such nests have what is estimated to be best, or stay as they are where nothing is as good; if
-    that strategy is no fallback, where that is clearly better. None if there are no such nests.
+    that strategy is no fallback, where that is clearly better. Other nests have a proposal of
+    `ALWAYS_COMPETING` where that is clearly better. None if it is the first answers.
     """
-    if all(answer.strategy not in COMPETING for answer in chosen):
-        return None
     schedule = order
+    is_other = False
     for first in chosen:
-        if first.strategy not in COMPETING:
-            schedule = first.on(schedule, context) or schedule
-            continue
         nest = nest_of(schedule.tree, first.names[0])
-        answers = (proposal(schedule, nest, context) for proposal in FALLBACKS)
-        possible = [*(answer for answer in answers if answer is not None), schedule]
-        best = min(possible, key=lambda answer: estimate(answer, context))
+        competes = first.strategy in COMPETING
+        proposals = FALLBACKS if competes else ALWAYS_COMPETING
+        found = [proposal(schedule, nest, context) for proposal in proposals]
+        possible = [answer for answer in found if answer is not None]
         own = None if first.strategy is STRATEGIES[-1] else first.on(schedule, context)
-        if own is not None and estimate(best, context) >= GAIN * estimate(own, context):
-            best = own
+        if competes:
+            possible.append(schedule)
+        best = min(possible, key=lambda answer: estimate(answer, context), default=None)
+        if best is None or (
+            own is not None and estimate(best, context) >= GAIN * estimate(own, context)
+        ):
+            best = own or schedule
+        is_other |= competes or best != own
         schedule = first.schedule if best == first.schedule else best
-    return schedule
+    return schedule if is_other else None
 
 
 def _groups(schedule: Schedule) -> list[tuple[str, ...]]:

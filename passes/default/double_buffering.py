@@ -19,7 +19,8 @@ def double_buffered(schedule: Schedule) -> Schedule | None:
         if isinstance(nest, Loop):
             name = f"{statements(nest)[0]}.{nest.name}"
             for copy in copies_back(schedule.scop, nest):
-                if copy.target.array.scope_depth:
+                is_of_one = any(0 in each.used_dims() for each in copy.target.map.results)
+                if copy.target.array.scope_depth or is_of_one:
                     continue  # No iteration of the loop finds in it what another one has left.
                 doubled = attempt(result, DoubleBuffer((name,), copy.statement.name))
                 if doubled is not None:

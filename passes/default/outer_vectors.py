@@ -55,7 +55,7 @@ def outer_vectors(schedule: Schedule, nest: Tree, context: SchedulingContext) ->
                 break
         else:
             return None
-        width = narrowed(_lanes(schedule, loop, statistics), trips)
+        width = narrowed(lanes_of(schedule, loop, statistics), trips)
         try:
             result = result.apply(Vectorize((f"{leaf.statement}.{loop.name}",), width))
         except TransformationError:
@@ -78,7 +78,7 @@ def _walks_rows(
         statement = statistics.statements[leaf.statement]
         trips = dict(zip(map(id, outer), statement.trips(outer), strict=True))
         across = statement.direction(outer, vector)
-        if across is None or _has_conditions(statement, outer, vector):
+        if across is None or has_conditions(statement, outer, vector):
             return False
         for access in statement.statement.accesses:
             lanes = abs(statement.stride(access, across, statistics))
@@ -95,7 +95,7 @@ def _walks_rows(
     return True
 
 
-def _has_conditions(statement: StatementStatistics, outer: tuple[Loop, ...], vector: Loop) -> bool:
+def has_conditions(statement: StatementStatistics, outer: tuple[Loop, ...], vector: Loop) -> bool:
     """Whether lanes run different iterations of the loops inside."""
     place = outer.index(vector)
     own, inside = (
@@ -108,7 +108,7 @@ def _has_conditions(statement: StatementStatistics, outer: tuple[Loop, ...], vec
     )
 
 
-def _lanes(schedule: Schedule, loop: Loop, statistics: ProgramStatistics) -> int:
+def lanes_of(schedule: Schedule, loop: Loop, statistics: ProgramStatistics) -> int:
     """Lanes of a register for what the statements of a loop store."""
     writes = [
         write.array

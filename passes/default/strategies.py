@@ -34,6 +34,7 @@ from .transposed_contraction import transposed_contraction
 from .triangular import triangular
 from .triangular_solve import triangular_solve
 from .unrolled_short_loops import unrolled_short_loops
+from .unrolled_sums import unrolled_sums
 from .vectorise_and_parallelise import vectorise_and_parallelise
 from .wavefronts import wavefronts
 
@@ -79,6 +80,7 @@ FALLBACKS: tuple[Strategy, ...] = (
     vectorise_and_parallelise,
     outermost_parallel,
     parallel_strips,
+    unrolled_sums,
 )
 """Proposals for nests that one of `COMPETING` is the first to have an answer for."""
 
@@ -90,3 +92,6 @@ COMPETING: tuple[Strategy, ...] = (
     vectorise_and_parallelise,
 )
 """Strategies whose answers are not always better than all `FALLBACKS`: lanes along other loops."""
+
+ALWAYS_COMPETING: tuple[Strategy, ...] = (unrolled_sums,)
+"""Proposals for all nests: products of a few rows and columns need no tiles for caches."""

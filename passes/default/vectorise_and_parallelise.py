@@ -28,6 +28,9 @@ SHORTEST_BLOCK = 4
 UNROLLED = 4
 """Vectors of an iteration where neighbours are shared."""
 
+CASTS = ("arith.extsi", "arith.extui", "arith.trunci")
+"""Operations that vanish where those around them are narrowed."""
+
 LONGEST_BAND = 4
 """Orders of more loops than this are not tried."""
 
@@ -82,7 +85,7 @@ def innermost_vector_loop(schedule: Schedule, name: str, statistics: ProgramStat
     several = [
         loop
         for loop in band[-LONGEST_BAND:]
-        if trips[id(loop)] > FEWEST_LANES * lanes
+        if trips[id(loop)] >= FEWEST_LANES * lanes
         or (loop.within is not None and trips[id(loop)] >= SHORTEST_BLOCK)
     ]
     for loop in sorted(several, key=contiguous):
@@ -151,6 +154,8 @@ def _widest(statement: StatementStatistics) -> int:
     """Bits of the widest values that a statement computes."""
     widths = [0]
     for operation in statement.statement.body:
+        if operation.name in CASTS:
+            continue  # The operations around it are narrowed, or compute in its type.
         narrowed = statement.narrowed.get(operation)
         kinds = (result.type for result in operation.results)
         widths += [kind.bitwidth for kind in kinds if isinstance(kind, FixedBitwidthType)]

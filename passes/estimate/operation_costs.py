@@ -58,7 +58,7 @@ SINGLE_SHARE = 0.6
 """A division of single precision takes this part of one of double precision (LLVM: Zen 3 to 5)."""
 
 NEEDS_NO_NAN = ("maxnumf", "minnumf")
-"""What LLVM accumulates in one order, because it leaves out NaN, although any would do."""
+"""What LLVM accumulates in one order beside other statements, because it leaves out NaN."""
 
 Changes = Callable[[Access | AffineExpr], frozenset[int]]
 """The positions of the loops around a statement in which a load differs between iterations, or a
@@ -184,6 +184,12 @@ def accumulates_in_lanes(schedule: Schedule, name: str) -> bool:
         schedule.reassociate
         or (accumulation.reassociable and accumulation.operation not in NEEDS_NO_NAN)
     )
+
+
+def leaves_out_nan(schedule: Schedule, name: str) -> bool:
+    """Whether a statement accumulates the greatest or least of what is no NaN."""
+    accumulation = schedule.dependences.accumulations.get(name)
+    return accumulation is not None and accumulation.operation in NEEDS_NO_NAN
 
 
 def adds_up_in_order(schedule: Schedule, name: str) -> bool:

@@ -17,7 +17,7 @@ from ..polyhedral.schedule_tree import Loop, Tree, leaves, place_of, walk
 from ..schedules.active_pairs import Function
 from ..schedules.program_edits import outer_values
 from ..schedules.schedule import Schedule
-from .operation_costs import accumulates_in_lanes, adds_up_in_order
+from .operation_costs import accumulates_in_lanes, adds_up_in_order, leaves_out_nan
 from .program_statistics import Slope, StatementStatistics, bytes_of, is_scalar, subscript_steps
 from .scheduled_program import ScheduledProgram, innermost_loop
 
@@ -101,6 +101,7 @@ class VectorLoops:
         found = self._free.get(id(loop))
         if found is None:
             sums = self._sums(loop, loops) | self.ordered_sums(loop, loops)
+            sums |= self._extrema(loop, loops)
             found = self._free[id(loop)] = self._schedule.is_lockstep(loop) or self._hands_on_sums(
                 loop, self._schedule.functions_around(loop), sums
             )
@@ -372,6 +373,11 @@ class VectorLoops:
     def ordered_sums(self, loop: Loop, loops: tuple[Loop, ...]) -> set[str]:
         """The statements of a loop of which LLVM makes vectors of terms, added one by one."""
         return self._staying(adds_up_in_order, loop, loops)
+
+    def _extrema(self, loop: Loop, loops: tuple[Loop, ...]) -> set[str]:
+        """The statements of a loop of only extrema that leave out NaN, which LLVM looks for."""
+        found = self._staying(leaves_out_nan, loop, loops)
+        return found if found == set(loop.schedule) else set()
 
     def _staying(
         self, is_sum: Callable[[Schedule, str], bool], loop: Loop, loops: tuple[Loop, ...]

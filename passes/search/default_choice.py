@@ -20,7 +20,7 @@ from ..default.default_schedule import (
     jammed_best,
     other_answers,
 )
-from ..estimate.estimate import Roofline
+from ..estimate.estimate import Roofline, estimate
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
 from ..schedules.errors import TransformationError
@@ -41,6 +41,10 @@ less of a promise, it may be slower.
 DISBELIEF = 4.0
 """A model that expects the analytical choice to take so many times as long as the estimate says has
 not learned from code like it: on the suite `field`, all that it would take instead was slower."""
+
+CONTRADICTION, MOST_DOUBTED = 2.0, 3
+"""A schedule that the estimate says takes so many times as long as the analytical choice is not
+taken, whatever a model promises; so many of the best are asked for."""
 
 WORK = 200
 """Steps that may be applied for candidates beyond the scheduler's own: about 0.2 seconds, mostly.
@@ -129,9 +133,18 @@ def disbelief(proposals: Proposals, model: CostModel) -> float:
 
 
 def decide(proposals: Proposals, rated: Iterable[Rated]) -> Schedule:
-    """The best candidate where it is clearly better, else the analytical choice."""
-    best = max(rated, key=lambda each: each.gain, default=None)
-    return proposals.analytical if best is None or best.gain < MARGIN else best.schedule
+    """The best candidate where it is clearly better, else the analytical choice.
+
+    One of the best few that the estimate does not contradict.
+    """
+    promising = [each for each in rated if each.gain >= MARGIN]
+    best = sorted(promising, key=lambda each: -each.gain)[:MOST_DOUBTED]
+    with ISL_LOCK:
+        longest = CONTRADICTION * estimate(proposals.analytical, proposals.context)
+        for each in best:
+            if estimate(each.schedule, proposals.context) <= longest:
+                return each.schedule
+    return proposals.analytical
 
 
 def _rate(

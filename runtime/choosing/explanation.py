@@ -51,10 +51,13 @@ def _lines(decision: Decision, context: SchedulingContext) -> Iterator[str]:
         yield f"{number}. {promise}: {_text(each.schedule)}"
         if isinstance(model, LearnedModel):
             yield from _reasons(model, context, each, analytical)
-    if decision.schedule is analytical:
-        yield f"chosen: the analytical choice, as no gain reaches {MARGIN:g}"
+    number = next((k for k, e in enumerate(best, 1) if e.schedule is decision.schedule), None)
+    if number is not None:
+        yield f"chosen: number {number}, as its gain reaches {MARGIN:g}"
+    elif best and best[0].gain >= MARGIN:
+        yield "chosen: the analytical choice, as the estimate contradicts the model"
     else:
-        yield f"chosen: number 1, as its gain reaches {MARGIN:g}"
+        yield f"chosen: the analytical choice, as no gain reaches {MARGIN:g}"
 
 
 def _reasons(

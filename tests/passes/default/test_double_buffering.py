@@ -125,3 +125,31 @@ def test_nothing_is_left_in_private_arrays_for_the_next_iteration() -> None:
     (copy,) = copies_back(schedule.scop, nest)
     assert copy.target.array.scope_depth == 1
     assert double_buffered(schedule) is None
+
+
+ROWS = """
+func.func @f(%A: memref<30x40xf32>, %B: memref<30x40xf32>, %C: memref<30x40xf32>) {
+  affine.for %t = 0 to 30 {
+    affine.for %i = 1 to 39 {
+      %0 = affine.load %A[%t, %i - 1] : memref<30x40xf32>
+      %1 = affine.load %A[%t, %i + 1] : memref<30x40xf32>
+      %2 = arith.addf %0, %1 : f32
+      affine.store %2, %B[%t, %i] : memref<30x40xf32>
+    }
+    affine.for %i = 1 to 39 {
+      %3 = affine.load %B[%t, %i] : memref<30x40xf32>
+      affine.store %3, %C[%t, %i] : memref<30x40xf32>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["C", "A"])
+def test_rows_of_their_own_are_not_copied_for_the_next_iteration(target: str) -> None:
+    schedule = schedule_of(ROWS.replace("%C[", f"%{target}["))
+    (nest,) = nests(schedule.tree)
+    assert isinstance(nest, Loop)
+    assert len(list(copies_back(schedule.scop, nest))) == 1
+    assert double_buffered(schedule) is None

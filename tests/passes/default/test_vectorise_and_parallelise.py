@@ -6,6 +6,7 @@ from support.reference_runs import check_run, function_of
 
 from loopwright.passes.default.vectorise_and_parallelise import vectorise_and_parallelise
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.transformations.interchange import Interchange
@@ -120,3 +121,72 @@ def test_of_loops_without_neighbours_the_one_with_the_smaller_steps_has_vectors(
         "vectorize{loops=S0.j",
         "vectorize{loops=S1.j",
     ]
+
+
+DIFFERENCES = """
+func.func @f(%A: memref<60x70xKIND>, %B: memref<60x90xKIND>, %C: memref<60x70xLENGTHxKIND>) {
+  affine.for %y = 0 to 60 {
+    affine.for %x = 0 to 70 {
+      affine.for %d = 0 to LENGTH {
+        %0 = affine.load %A[%y, %x] : memref<60x70xKIND>
+        %1 = affine.load %B[%y, %x + %d] : memref<60x90xKIND>
+        %2 = arith.subi %0, %1 : KIND
+        affine.store %2, %C[%y, %x, %d] : memref<60x70xLENGTHxKIND>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("kind", "length"), [("i16", 8), ("i16", 16), ("i32", 4), ("i32", 6)])
+@pytest.mark.usefixtures("zen3")
+def test_half_a_register_of_neighbours_is_a_vector(kind: str, length: int) -> None:
+    """Else LLVM unrolls the loop, and scatters along the one around it."""
+    text = DIFFERENCES.replace("KIND", kind).replace("LENGTH", str(length))
+    function = load(text)["f"]
+    original = Schedule.original(function.scop)
+    chosen = vectorise_and_parallelise(original, original.tree, SchedulingContext({}, 1))
+    assert chosen is not None and "vectorize{loops=d" in str(chosen)
+    type_ = np.int16 if kind == "i16" else np.int32
+    a, b = (np.arange(60 * n, dtype=type_).reshape(60, n) for n in (70, 90))
+    c = np.zeros((60, 70, length), type_)
+    function.compile(chosen, threads=1)(a, b, c)
+    windows = np.lib.stride_tricks.sliding_window_view(b, length, 1)[:, :70]
+    np.testing.assert_array_equal(c, a[:, :, None] - windows)
+
+
+EROSION = """
+func.func @f(%A: memref<60x1282xi8> {loopwright.unsigned},
+             %B: memref<60x1280xi8> {loopwright.unsigned}) {
+  affine.for %y = 0 to 60 {
+    affine.for %x = 0 to 1280 {
+      %0 = affine.load %A[%y, %x] : memref<60x1282xi8>
+      %1 = affine.load %A[%y, %x + 1] : memref<60x1282xi8>
+      %2 = arith.extui %0 : i8 to WIDE
+      %3 = arith.extui %1 : i8 to WIDE
+      %4 = arith.minui %2, %3 : WIDE
+      %5 = affine.load %A[%y, %x + 2] : memref<60x1282xi8>
+      %6 = arith.extui %5 : i8 to WIDE
+      %7 = arith.minui %4, %6 : WIDE
+      %8 = arith.trunci %7 : WIDE to i8
+      affine.store %8, %B[%y, %x] : memref<60x1280xi8>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("wide", ["i32", "i64"])
+def test_what_is_narrowed_shares_neighbours(wide: str) -> None:
+    """Casts around arithmetic that is computed in 8 bits take no registers."""
+    function = load(EROSION.replace("WIDE", wide))["f"]
+    original = Schedule.original(function.scop, Target.named("zen4"))
+    chosen = vectorise_and_parallelise(original, original.tree, SchedulingContext({}, 1))
+    assert str(chosen) == "vectorize{loops=x width=64},unroll{loops=x factor=4}"
+    a = np.random.default_rng(1).integers(0, 256, (60, 1282), np.uint8)
+    b = np.zeros((60, 1280), np.uint8)
+    function.compile("vectorize{loops=x width=64},unroll{loops=x factor=4}", threads=1)(a, b)
+    assert np.array_equal(b, np.lib.stride_tricks.sliding_window_view(a, 3, 1).min(2))

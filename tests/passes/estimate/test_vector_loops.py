@@ -457,3 +457,33 @@ def test_lanes_may_run_different_statements_at_borders(
     found = cycles(scheduled(text, "f32", "vectorize{loops=l width=4}"))
     assert (found["S0"].lanes > 1) == is_vector
     assert (found["S0"].guards < 0.1) == is_vector
+
+
+GREATEST = """
+func.func @f(%A: memref<90x400xTYPE>, %B: memref<90x400xTYPE>, %m: memref<90xTYPE>) {
+  affine.for %i = 0 to 90 {
+    affine.for %j = 0 to 400 {
+      %0 = affine.load %A[%i, %j] : memref<90x400xTYPE>
+      %1 = math.absf %0 : TYPE
+      %2 = affine.load %m[%i] : memref<90xTYPE>
+      %3 = arith.EXTREMUM %2, %1 : TYPE
+      affine.store %3, %m[%i] : memref<90xTYPE>
+      BESIDE
+    }
+  }
+  return
+}
+"""
+
+STORED = "affine.store %1, %B[%i, %j] : memref<90x400xTYPE>"
+
+
+@KINDS
+@pytest.mark.parametrize("extremum", ["maxnumf", "minnumf"])
+def test_llvm_makes_vectors_of_extrema_without_nan_alone(kind: str, extremum: str) -> None:
+    """With another statement beside them, they are scalars."""
+    lanes: list[float] = []
+    for beside in ("", STORED):
+        text = GREATEST.replace("EXTREMUM", extremum).replace("BESIDE", beside)
+        lanes.append(cycles(scheduled(text, kind))["S0"].lanes)
+    assert lanes == [{"f32": 8, "f64": 4}[kind], 1]

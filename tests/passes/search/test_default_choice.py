@@ -10,7 +10,7 @@ from support.searching import SIZES, Wishes, task
 from support.targets import WIDE
 
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.estimate.estimate import Roofline
+from loopwright.passes.estimate.estimate import Roofline, estimate
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.isl_context import TooComplexError
 from loopwright.passes.schedules.schedule import Schedule
@@ -66,10 +66,19 @@ def test_each_schedule_is_rated_once_and_neighbours_of_the_best_are_among_them(
 def test_the_analytical_choice_stands_within_the_margin(
     gain: float, is_taken: bool, proposals: Proposals
 ) -> None:
-    other = proposals.original
+    analytical = proposals.analytical
+    other = proposals.original.apply_all(analytical.transformations[:-1])
     chosen = decide(proposals, [Rated(other, gain), Rated(proposals.analytical, 1.0)])
     assert (chosen is other) == is_taken
     assert (chosen is proposals.analytical) != is_taken
+
+
+def test_what_the_estimate_contradicts_is_not_taken(proposals: Proposals) -> None:
+    """As written, the product takes many times as long, whatever a model promises."""
+    written, analytical = proposals.original, proposals.analytical
+    rated = [Rated(written, 1000.0), Rated(analytical, 1.0)]
+    assert estimate(written, proposals.context) > 2 * estimate(analytical, proposals.context)
+    assert decide(proposals, rated) is analytical
 
 
 @pytest.mark.parametrize("speedup", [0.01, 1.0, 1000.0])

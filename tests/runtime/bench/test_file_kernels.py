@@ -174,6 +174,23 @@ def test_narrow_floats(files: Path, kind: str) -> None:
     assert all(row["correct"] and row["traffic"] == 33 * 8 for row in measured)
 
 
+@pytest.mark.parametrize("width", [8, 16, 32, 64])
+@pytest.mark.parametrize("sign", ["u", ""])
+def test_integers(files: Path, width: int, sign: str) -> None:
+    kind = f"{sign}int{width}_t"
+    text = f"#include <stdint.h>\nvoid mix(int n, {kind} *x, {kind} *y) {{\n"
+    (files / "mix.c").write_text(
+        text + "for (int i = 0; i < n; i++) y[i] = x[i] ^ (x[i] >> 3);\n}\n"
+    )
+    options = ["-s", "n=33", "--peers", "gcc", "--json", "rows.json"]
+    assert main(["bench", "mix.c", *options, *QUICK]) == 0
+    rows = check_file(files / "rows.json", "bench")["rows"]
+    measured = [row for row in rows if row["median"]]
+    assert {row["element_type"] for row in measured} == {f"{sign or 'i'}{width}"}
+    assert {row["peer"] for row in measured} == {"gcc", "loopwright"}
+    assert all(row["correct"] for row in measured)
+
+
 @pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="needs Numba")
 def test_workers_get_the_kernels_of_files(files: Path) -> None:
     arguments = ["bench", "image.c", "-f", "blur", "-s", "h=9", "-s", "w=12"]
