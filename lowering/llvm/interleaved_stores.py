@@ -1,9 +1,12 @@
-"""Scatters of neighbouring columns that together write whole rows, as pixels of several channels.
+"""Scatters of neighbouring columns that together write rows, as pixels of several channels.
 
     scatter A[2 i] ..., a
     scatter A[2 i + 1] ..., b      ->      store A[2 i ...], interleave a, b
 
-All are stored where the last one stands; nothing in between may touch the memref.
+    scatter A[2 i] ..., a          ->      masked store A[2 i ...], interleave a, (1 0 1 0 ...)
+
+All are stored where the last one stands; nothing in between may touch the memref. What is between
+the columns is left as it is: a mask switches it off.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.arith import constant_lanes
 from ...dialects.vector import GatherOp, ScatterOp, is_vector
+from ...passes.estimate.program_statistics import bytes_of
+from ...passes.estimate.strided_accesses import masks_columns
 from ..loops.alias_analysis import Numbering, touched_memrefs
 from ..nest.index_expression import Index
 from .known_lanes import column_of, stride_of, varying_mask
@@ -22,14 +27,25 @@ from .known_lanes import column_of, stride_of, varying_mask
 
 @dataclass(frozen=True)
 class InterleavedStores:
-    """Scatters of the columns `first`, `first + 1` ... of the same rows, as many as the stride.
+    """Scatters of the same rows of `stride` elements, by the column, counted from the first one.
 
     `mask` is the mask that they share, None with all lanes on.
     """
 
-    scatters: tuple[ScatterOp, ...]
+    scatters: Mapping[int, ScatterOp]
+    stride: int
     last: ScatterOp
     mask: SSAValue | None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every element of a row is written."""
+        return len(self.scatters) == self.stride
+
+    @property
+    def needs_mask(self) -> bool:
+        """Whether some elements of a vector are not written."""
+        return self.mask is not None or not self.is_whole
 
 
 @dataclass(frozen=True)
@@ -47,6 +63,11 @@ class _Row:
         apart = abs(one - other)
         return apart % self.stride == 0 and apart < self.stride * self.kind.get_shape()[0]
 
+    def are_worth_a_mask(self, columns: int) -> bool:
+        """Whether rows are written under a mask: half of them, or what there are no scatters of."""
+        assert is_vector(self.kind)
+        return masks_columns(columns, self.stride, bytes_of(self.kind.element_type))
+
     def whole(self, columns: Container[int], column: int) -> range | None:
         """The columns of a row with this one, where all are among some columns; else None."""
         firsts = range(column - self.stride + 1, column + 1)
@@ -55,6 +76,7 @@ class _Row:
 
 
 _Columns = dict[int, ScatterOp]
+"""Scatters that wait for others, in program order."""
 
 
 def interleaved_stores(block: Block, *, noalias: bool) -> Mapping[Operation, InterleavedStores]:
@@ -65,31 +87,53 @@ def interleaved_stores(block: Block, *, noalias: bool) -> Mapping[Operation, Int
     result: dict[Operation, InterleavedStores] = {}
     numbering = Numbering()
     waiting: dict[SSAValue, dict[_Row, _Columns]] = {}
+
+    def note(row: _Row, columns: _Columns) -> None:
+        first, last = min(columns), [*columns.values()][-1]
+        scatters = {column - first: columns[column] for column in sorted(columns)}
+        group = InterleavedStores(scatters, row.stride, last, row.mask)
+        result.update(dict.fromkeys(columns.values(), group))
+
+    def end(row: _Row, columns: _Columns) -> None:
+        """No other scatter joins these."""
+        while columns:
+            first = min(columns)
+            part = {k: each for k, each in columns.items() if k < first + row.stride}
+            for column in part:
+                del columns[column]
+            if row.are_worth_a_mask(len(part)):
+                note(row, part)
+
+    def end_all(memref: SSAValue) -> None:
+        for row, columns in waiting.pop(memref, {}).items():
+            end(row, columns)
+
     for operation in block.ops:
         touched = touched_memrefs(operation)
         if operation.regions or (touched and not noalias):
-            waiting = {memref: rows for memref, rows in waiting.items() if [memref] == touched}
+            for memref in [each for each in waiting if [each] != touched]:
+                end_all(memref)
         found = _row(operation, numbering)
         if found is None:
             for memref in touched:
-                waiting.pop(memref, None)
+                end_all(memref)
             continue
         row, column = found
         rows = waiting.setdefault(touched[0], {})
         for other in [each for each in rows if each != row and not _are_apart(each, row)]:
-            del rows[other]
+            end(other, rows.pop(other))
         columns = rows.setdefault(row, {})
-        for each in [each for each in columns if row.meet(each, column)]:
-            del columns[each]
+        if any(row.meet(each, column) for each in columns):
+            end(row, columns)
         if isinstance(operation, GatherOp):
             continue
         assert isinstance(operation, ScatterOp)
         columns[column] = operation
         whole = row.whole(columns, column)
         if whole is not None:
-            scatters = tuple(columns.pop(each) for each in whole)
-            group = InterleavedStores(scatters, operation, row.mask)
-            result.update(dict.fromkeys(group.scatters, group))
+            note(row, {k: columns.pop(k) for k in [k for k in columns if k in whole]})
+    for memref in [*waiting]:
+        end_all(memref)
     return result
 
 

@@ -11,7 +11,7 @@ that LLVM would test the lanes one by one.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Sequence
 
 from llvmlite import ir
 
@@ -54,16 +54,21 @@ def store_masked_rows(
     emitter: FunctionEmitter,
     pointer: ir.Value,
     values: Sequence[ir.Value],
+    columns: Collection[int],
     alignment: int,
-    mask: ir.Value,
+    mask: ir.Value | None,
 ) -> None:
-    """Stores as `store_interleaved`, of lanes that are on."""
+    """Stores as `store_interleaved`, of lanes that are on, and of these columns alone."""
     stride = len(values)
+    kind = values[0].type
+    assert isinstance(kind, ir.VectorType)
+    if mask is None:
+        mask = ir.Constant(ir.VectorType(I1, kind.count), [ir.Constant(I1, 1)] * kind.count)
     for first, vector in interleaved_vectors(emitter, values):
         stored = to_storage(emitter, vector)
         assert isinstance(stored.type, ir.VectorType)
-        active = _of_elements(emitter, mask, stride, range(stride), first, stored.type.count)
-        place = _behind(emitter, pointer, first, values[0].type)
+        active = _of_elements(emitter, mask, stride, columns, first, stored.type.count)
+        place = _behind(emitter, pointer, first, kind)
         emitter.call_intrinsic(
             "llvm.masked.store",
             [stored, place, ir.Constant(I32, alignment), active],

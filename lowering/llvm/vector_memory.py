@@ -352,14 +352,18 @@ def _first_elements(
 def emit_scatter(emitter: FunctionEmitter, op: ScatterOp) -> None:
     group = emitter.interleaved_stores(op)
     kind = storage_type(type_of(op.value_to_store))
-    if group is not None and (group.mask is None or _masks_stores(emitter, kind)):
+    if group is not None and not group.needs_mask:
         if op is group.last:
             _store_rows(emitter, group)
         return
     rows = emitter.transposed_stores(op)
-    if rows is not None:
+    if rows is not None and (group is None or not group.is_whole):
         if op is rows.last:
             _store_transposed(emitter, rows)
+        return
+    if group is not None and _masks_stores(emitter, kind):
+        if op is group.last:
+            _store_rows(emitter, group)
         return
     if _is_contiguous(op.index_vec):
         _masked_store(emitter, op, op.base, op.indices, op.mask, op.value_to_store)
@@ -393,12 +397,17 @@ def _store_transposed(emitter: FunctionEmitter, group: TransposedStores) -> None
 def _store_rows(emitter: FunctionEmitter, group: InterleavedStores) -> None:
     first = group.scatters[0]
     pointer = _pointer(emitter, first.base, first.indices)
-    values = [emitter.value(scatter.value_to_store) for scatter in group.scatters]
-    alignment = _alignment(group.last, values[0].type)
-    if group.mask is None:
+    columns = {
+        column: emitter.value(scatter.value_to_store) for column, scatter in group.scatters.items()
+    }
+    kind = columns[0].type
+    values = [columns.get(k, ir.Constant(kind, ir.Undefined)) for k in range(group.stride)]
+    alignment = _alignment(group.last, kind)
+    if not group.needs_mask:
         store_interleaved(emitter, pointer, values, alignment)
     else:
-        store_masked_rows(emitter, pointer, values, alignment, emitter.value(group.mask))
+        mask = None if group.mask is None else emitter.value(group.mask)
+        store_masked_rows(emitter, pointer, values, columns, alignment, mask)
 
 
 EMITTERS: Emitters = {

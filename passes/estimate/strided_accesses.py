@@ -92,7 +92,21 @@ def apart(
         return Transfers(row, max(1, row - 1)).times(registers)
     if access.kind is AccessKind.READ and 2 * columns >= row:
         return Transfers(row, row - 1).times(registers / columns)
+    is_marked = around.vector.vector is not None and is_forwards
+    if is_marked and access.kind is AccessKind.WRITE and _masks_rows(program, access, columns, row):
+        return Transfers(row, row * ceil(log2(row))).times(registers / columns)
     return _gather(program, access, statement, around)
+
+
+def _masks_rows(program: ScheduledProgram, write: Access, columns: int, row: int) -> bool:
+    """Whether some columns of rows are stored under a mask (`lowering.llvm.interleaved_stores`)."""
+    size = bytes_of(write.array.element_type)
+    return program.schedule.target.has_masked_stores(size) and masks_columns(columns, row, size)
+
+
+def masks_columns(columns: int, row: int, size: int) -> bool:
+    """Whether a mask is better than a scatter of so many columns: half of a row, or short ones."""
+    return 2 * columns >= row or (size < LEAST_SCATTERED and row <= LARGEST_STRIDE)
 
 
 def eviction(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.targets import NARROW, WIDE
 
 import loopwright
 from loopwright.lowering.generate import generate
@@ -24,11 +25,14 @@ func.func @f(%A: memref<COUNTxTYPE>, %B: memref<NxTYPE>) {
 
 N = 67
 
+SOME = [(2, (0,)), (2, (1,)), (3, (0, 2)), (3, (1,)), (4, (0, 1, 2)), (4, (1, 3)), (6, (0, 2, 3))]
+"""Rows, and columns of them that are stored."""
 
-def llvm_ir(text: str, schedule: str) -> str:
+
+def llvm_ir(text: str, schedule: str, target: Target | None = None) -> str:
     function = loopwright.load(text)["f"]
     loops = generate(function.schedule(schedule), {})
-    return str(translate(loops, target=Target.host(), options=Options()))
+    return str(translate(loops, target=target or Target.host(), options=Options()))
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -79,9 +83,42 @@ def test_stores_that_fill_rows_are_joined(kind: str, channels: int) -> None:
     assert "llvm.masked.scatter" not in llvm_ir(full, schedule)
 
 
-def test_stores_that_leave_elements_out_are_scattered() -> None:
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize(("stride", "columns"), SOME)
+def test_stores_leave_what_is_between_as_it_is(
+    kind: str, stride: int, columns: tuple[int, ...]
+) -> None:
+    """Also behind the last column of the last row, where there is nothing."""
+    count = stride * (N - 1) + columns[-1] + 1
+    lines = [
+        f"    %{c} = affine.load %A[{n}, %i] : memref<{len(columns)}x{N}x{kind}>\n"
+        f"    affine.store %{c}, %B[%i * {stride} + {c}] : memref<{count}x{kind}>\n"
+        for n, c in enumerate(columns)
+    ]
+    text = (
+        f"func.func @f(%A: memref<{len(columns)}x{N}x{kind}>, %B: memref<{count}x{kind}>) {{\n"
+        f"  affine.for %i = 0 to {N} {{\n{''.join(lines)}  }}\n  return\n}}\n"
+    )
+    a = np.arange(len(columns) * N).reshape(len(columns), N).astype(TYPES[kind])
+    b = np.full(count, 99, TYPES[kind])
+    expected = b.copy()
+    for n, column in enumerate(columns):
+        expected[column::stride] = a[n]
+    loopwright.load(text)["f"].compile("vectorize{loops=i width=16}")(a, b)
+    assert np.array_equal(b, expected)
+
+
+@pytest.mark.parametrize(("target", "operation"), [(WIDE, "store"), (NARROW, "scatter")])
+def test_stores_that_leave_elements_out_take_masks_where_there_are_any(
+    target: Target, operation: str
+) -> None:
     text = interleaved(2, "f64").replace(f"{N}x2x", f"{N}x3x").replace(f"0 to {N}", "0 to 32")
-    assert "llvm.masked.scatter" in llvm_ir(text, "vectorize{loops=i width=8}")
+    assert f"llvm.masked.{operation}" in llvm_ir(text, "vectorize{loops=i width=8}", target)
+
+
+def test_few_columns_of_long_elements_are_scattered() -> None:
+    text = interleaved(2, "f64").replace(f"{N}x2x", f"{N}x8x").replace(f"0 to {N}", "0 to 32")
+    assert "llvm.masked.scatter" in llvm_ir(text, "vectorize{loops=i width=8}", WIDE)
 
 
 def test_a_load_of_what_a_store_writes_stands_between() -> None:
