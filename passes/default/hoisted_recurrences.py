@@ -40,14 +40,21 @@ def with_hoisted_recurrences(schedule: Schedule, context: SchedulingContext) -> 
 
 
 def _recurrences(schedule: Schedule) -> Iterator[str]:
-    """The statements that read what they have written themselves, innermost loops around."""
-    found = {
-        dependence.source
+    """The statements that need what they have computed themselves."""
+    flows = {
+        (dependence.source, dependence.target)
         for dependence in schedule.dependences
-        if dependence.kind is DependenceKind.FLOW and dependence.source == dependence.target
+        if dependence.kind is DependenceKind.FLOW
     }
     for statement in schedule.scop.statements:
-        if statement.name in found:
+        waiting = [target for source, target in flows if source == statement.name]
+        reached = set[str]()
+        while waiting:
+            name = waiting.pop()
+            if name not in reached:
+                reached.add(name)
+                waiting += (target for source, target in flows if source == name)
+        if statement.name in reached:
             yield statement.name
 
 

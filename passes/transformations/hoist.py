@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import ClassVar
@@ -52,12 +52,11 @@ OPERATIONS = 20_000_000
 class Hoist(Transformation):
     """Computes a recurrence once that is the same in all iterations of loops around it.
 
-    The recurrence is a statement with all that it reads from: what writes the arrays in question
-    reads nothing else that the program writes, and no iteration of the loops tells its values
-    apart. It moves in front of the program, with an array of its own that has no subscripts for
-    these loops (loop-invariant code motion and array contraction). Elements of an argument that
-    the program leaves behind are copied there at the end. Legal where the new program is proved to
-    compute the same. `hoist{statements=S0}`:
+    The recurrence is the statement with all whose results it needs; none of them has other values
+    in other iterations of these loops. It moves in front of the program, with arrays of its own
+    that have no subscripts for the loops (loop-invariant code motion and array contraction).
+    Elements of an argument that the program leaves behind are copied there at the end. Legal where
+    the new program is proved to compute the same. `hoist{statements=S0}`:
 
         for i:                                 for j: P[j] = f(P[j - 1])
           for j:                               for i:
@@ -119,7 +118,7 @@ def invariant(schedule: Schedule, name: str) -> Invariant:
     for member, loops in around.items():
         _check_original(scop.statement(member), loops)
     arrays = {a.array.name for member in members for a in scop.statement(member).writes}
-    needed = [*_carried(schedule, members, around), *_observed(scop, members, around, arrays)]
+    needed = [*_carried(schedule, members, around), *_observed(schedule, members, around)]
     kept = {id(loop) for loop in needed}
     accesses = [
         (access, around[member])
@@ -156,10 +155,10 @@ def _sources(schedule: Schedule, name: str) -> list[str]:
     while waiting:
         target = waiting.pop()
         for dependence in schedule.dependences:
-            if dependence.kind is DependenceKind.FLOW and dependence.target == target:
-                if dependence.source not in found:
-                    found.add(dependence.source)
-                    waiting.append(dependence.source)
+            is_flow = dependence.kind is DependenceKind.FLOW and dependence.target == target
+            if is_flow and dependence.source not in found:
+                found.add(dependence.source)
+                waiting.append(dependence.source)
     return [each for each in statements(schedule.tree) if each in found]
 
 
@@ -191,25 +190,41 @@ def _carried(
 
 
 def _observed(
-    scop: Scop,
+    schedule: Schedule,
     members: Sequence[str],
     around: Mapping[str, Sequence[Loop]],
-    arrays: set[str],
 ) -> Iterator[Loop]:
-    """The loops whose iterations a statement's values tell apart; raises where it reads others."""
-    changing = {a.array.name for statement in scop.statements for a in statement.writes}
+    """The loops whose iterations differ in what is read of arguments, or in other values."""
     for member in members:
-        statement = scop.statement(member)
+        statement = schedule.scop.statement(member)
         used = [*statement.indices.values()]
         for read in statement.reads:
-            if read.array.name not in arrays:
-                if read.array.name in changing:
-                    raise MalformedTransformation(
-                        f"{member} reads {read.array.name}, which other statements write"
-                    )
+            computed = _instances_reading(schedule, statement, read, members)
+            if not statement.domain.is_subset(computed):
                 used += read.map.results
         for expression in used:
             yield from (around[member][k] for k in _variables(expression))
+
+
+def _instances_reading(
+    schedule: Schedule, statement: Statement, read: Access, sources: Container[str]
+) -> isl.Set:
+    """The instances of a statement that read there what some of `sources` has written."""
+    return reduce(
+        isl.Set.union,
+        (
+            dependence.relation.intersect(
+                write.relation.apply_range(read.relation.reverse())
+            ).range()
+            for dependence in schedule.dependences
+            if dependence.kind is DependenceKind.FLOW
+            and (dependence.target, dependence.array) == (statement.name, read.array.name)
+            and dependence.source in sources
+            for write in schedule.scop.statement(dependence.source).writes
+            if write.array is read.array
+        ),
+        isl.Set.empty(statement.domain.get_space()),
+    )
 
 
 def _variables(expression: AffineExpr) -> set[int]:
@@ -284,9 +299,7 @@ class _Hoisting:
         for access in old.accesses:
             array, results = self._place(access)
             map_ = AffineMap(len(kept), len(own_symbols), tuple(map(moved, results)))
-            accesses.append(
-                make_access(self.old, access.kind, array, map_, domain, own[access.op])
-            )
+            accesses.append(make_access(self.old, access.kind, array, map_, domain, own[access.op]))
         indices = {key: moved(expression) for key, expression in old.indices.items()}
         return Statement(name, iterators, domain, tuple(accesses), tuple(own.values()), indices)
 
@@ -327,22 +340,10 @@ class _Hoisting:
         return replace(statement, accesses=accesses)
 
     def _redirect(self, statement: Statement, read: Access) -> Access:
-        covered = [
-            pairs.range()
-            for dependence in self.schedule.dependences
-            if dependence.kind is DependenceKind.FLOW
-            and (dependence.target, dependence.array) == (statement.name, read.array.name)
-            and dependence.source in self.found.kept
-            for write in self.old.statement(dependence.source).writes
-            if write.array is read.array
-            for pairs in (
-                dependence.relation.intersect(write.relation.apply_range(read.relation.reverse())),
-            )
-            if not pairs.is_empty()
-        ]
-        if not covered:
+        covered = _instances_reading(self.schedule, statement, read, self.found.kept)
+        if covered.is_empty():
             return read
-        if not statement.domain.is_subset(reduce(isl.Set.union, covered)):
+        if not statement.domain.is_subset(covered):
             raise MalformedTransformation(
                 f"{statement.name} reads of {read.array.name} also what other statements write"
             )
