@@ -19,6 +19,7 @@ from ..schedules.schedule import Schedule, Steps
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
 from .double_buffering import double_buffered
 from .guard_splitting import split_at_guards, with_guards
+from .hoisted_recurrences import with_hoisted_recurrences
 from .input_reuse import fuse_for_input_reuse
 from .jammed_loops import jammed_loops
 from .modulo_unrolling import modulo_unrolled
@@ -201,12 +202,13 @@ def answered_candidates(
 def orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
     """Orders of the whole program, without marks, the first its own.
 
-    Those of the program with its remainders unrolled, if it has any; then with double buffers.
+    Those of the program with invariant recurrences hoisted, or with its remainders unrolled, if it
+    has any; then with double buffers.
     """
-    unrolled = modulo_unrolled(original)
-    if unrolled is not None:
+    changed = with_hoisted_recurrences(original, context) or modulo_unrolled(original)
+    if changed is not None:
         yield original
-    yield from _orders(unrolled or original, context)
+    yield from _orders(changed or original, context)
     doubled = double_buffered(original)
     if doubled is not None:
         yield from _orders(doubled, context)

@@ -120,7 +120,7 @@ def loops_over(statement: Statement, first: int) -> Tree:
     chain = tuple(
         Loop(
             statement.loops[position],
-            {statement.name: _induction_variable(statement, position)},
+            {statement.name: induction_variable(statement, position)},
             Leaf(statement.name),
         )
         for position in range(first, len(statement.loops))
@@ -140,12 +140,13 @@ def put_inside(
         loop = outer[depth]
         schedule = dict(loop.schedule)
         for statement in added:
-            schedule[statement.name] = _induction_variable(statement, depth)
+            schedule[statement.name] = induction_variable(statement, depth)
         body = replace_node(loop.body, inner, below)
         below, inner = replace(loop, schedule=schedule, body=body), loop
     return replace_node(tree, inner, below)
 
 
-def _induction_variable(statement: Statement, position: int) -> isl.Aff:
+def induction_variable(statement: Statement, position: int) -> isl.Aff:
+    """An induction variable of a statement, as a function of its instances."""
     local = isl.LocalSpace.from_space(statement.domain.get_space())
     return isl.Aff.var_on_domain(local, isl.dim_type.set, position)

@@ -72,6 +72,10 @@ def _parts(chooser: Chooser, schedule: Schedule, _: Sequence[Loop]) -> tuple[str
     return tuple(choose(chooser, list(statements(part))) for part in chosen)
 
 
+def _one_statement(chooser: Chooser, schedule: Schedule, _: Sequence[Loop]) -> tuple[str, ...]:
+    return (choose(chooser, list(statements(schedule.tree))),)
+
+
 def _some_statements(
     chooser: Chooser, _schedule: Schedule, loops: Sequence[Loop]
 ) -> tuple[str, ...]:
@@ -130,6 +134,7 @@ OPTIONS: dict[tuple[str, str], Option] = {
     ("split", "at"): _split_value,
     ("sink", "at"): _split_value,
     ("reorder", "statements"): _parts,
+    ("hoist", "statements"): _one_statement,
     ("retime", "after"): _statement_inside,
     ("unroll-and-jam", "factor"): _one_of(2, 4, 3),
     ("diamond", "size"): _one_of(2, 3, 4, 8),

@@ -106,4 +106,5 @@ SUBJECTS: dict[str, Callable[[Chooser, Schedule, Sequence[Loop]], list[Loop]]] =
     "diamond": _pair,
     "expand": _nested,
     "modulo-unroll": _outermost,
+    "hoist": _nothing,
 }
