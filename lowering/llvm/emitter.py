@@ -14,11 +14,10 @@ from ...dialects.errors import SourceError
 from ...dialects.memref import is_memref
 from .heap import Heap
 from .interleaved_loads import InterleavedLoads, interleaved_loads
-from .interleaved_stores import InterleavedStores, interleaved_stores
+from .joined_stores import JoinedStores, joined_stores
 from .module import ModuleEmitter
 from .shifted_loads import ShiftedLoad, shifted_loads
 from .transposed_loads import TransposedLoads, transposed_loads
-from .transposed_stores import TransposedStores, transposed_stores
 from .types import I64, VOID, UnsupportedTypeError, check_layout, value_type
 
 Emit: TypeAlias = "Callable[[FunctionEmitter, Any], None]"
@@ -69,9 +68,8 @@ class FunctionEmitter:
         self.loaded: set[Operation] = set()
         self._shifted_loads: dict[Block, Mapping[Operation, ShiftedLoad]] = {}
         self._transposed_loads: dict[Block, Mapping[Operation, TransposedLoads]] = {}
-        self._transposed_stores: dict[Block, Mapping[Operation, TransposedStores]] = {}
         self._interleaved_loads: dict[Block, Mapping[Operation, InterleavedLoads]] = {}
-        self._interleaved_stores: dict[Block, Mapping[Operation, InterleavedStores]] = {}
+        self._joined_stores: dict[Block, Mapping[Operation, JoinedStores]] = {}
         self.stack_bytes = 0
         self.scratch: dict[int, ir.Value] = {}
         self.scopes: list[list[ir.Value]] = [[]]
@@ -124,17 +122,6 @@ class FunctionEmitter:
             )
         return self._transposed_loads[block].get(operation)
 
-    def transposed_stores(self, operation: Operation) -> TransposedStores | None:
-        """The scatters of the block to the same rows as this one, if that is cheaper."""
-        block = operation.parent
-        if block is None or self.module.options.check_bounds:
-            return None
-        if block not in self._transposed_stores:
-            self._transposed_stores[block] = transposed_stores(
-                block, noalias=self.noalias, vector_bits=self.module.target.vector_bits
-            )
-        return self._transposed_stores[block].get(operation)
-
     def interleaved_loads(self, operation: Operation) -> InterleavedLoads | None:
         """The gathers of the block of the same rows as this one, if these are loaded whole."""
         block = operation.parent
@@ -144,14 +131,16 @@ class FunctionEmitter:
             self._interleaved_loads[block] = interleaved_loads(block, noalias=self.noalias)
         return self._interleaved_loads[block].get(operation)
 
-    def interleaved_stores(self, operation: Operation) -> InterleavedStores | None:
-        """The scatters of the block that write whole rows together with this one, if any do."""
+    def joined_stores(self, operation: Operation) -> JoinedStores | None:
+        """The scatters of the block that are stored together with this one, if any are."""
         block = operation.parent
         if block is None or self.module.options.check_bounds:
             return None
-        if block not in self._interleaved_stores:
-            self._interleaved_stores[block] = interleaved_stores(block, noalias=self.noalias)
-        return self._interleaved_stores[block].get(operation)
+        if block not in self._joined_stores:
+            self._joined_stores[block] = joined_stores(
+                block, self.module.target, noalias=self.noalias
+            )
+        return self._joined_stores[block].get(operation)
 
     def block(self, name: str) -> ir.Block:
         """A new basic block at the end of the function."""

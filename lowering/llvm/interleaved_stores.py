@@ -23,16 +23,18 @@ from ...passes.estimate.strided_accesses import masks_columns
 from ..loops.alias_analysis import Numbering, touched_memrefs
 from ..nest.index_expression import Index
 from .known_lanes import column_of, stride_of, varying_mask
+from .memory_versions import original
 
 
 @dataclass(frozen=True)
 class InterleavedStores:
-    """Scatters of the same rows of `stride` elements, by the column, counted from the first one.
+    """Scatters of `columns` of the same rows of `stride` elements, counted from the first one.
 
     `mask` is the mask that they share, None with all lanes on.
     """
 
-    scatters: Mapping[int, ScatterOp]
+    scatters: tuple[ScatterOp, ...]
+    columns: tuple[int, ...]
     stride: int
     last: ScatterOp
     mask: SSAValue | None
@@ -50,8 +52,9 @@ class InterleavedStores:
 
 @dataclass(frozen=True)
 class _Row:
-    """Where scatters begin but for a constant, their type, stride and mask."""
+    """Where scatters of a memref begin but for a constant, their type, stride and mask."""
 
+    memref: SSAValue
     place: tuple[Index, ...]
     kind: Attribute
     stride: int
@@ -89,9 +92,11 @@ def interleaved_stores(block: Block, *, noalias: bool) -> Mapping[Operation, Int
     waiting: dict[SSAValue, dict[_Row, _Columns]] = {}
 
     def note(row: _Row, columns: _Columns) -> None:
-        first, last = min(columns), [*columns.values()][-1]
-        scatters = {column - first: columns[column] for column in sorted(columns)}
-        group = InterleavedStores(scatters, row.stride, last, row.mask)
+        *_, last = columns.values()
+        places = sorted(columns)
+        scatters = tuple(columns[column] for column in places)
+        numbers = tuple(column - places[0] for column in places)
+        group = InterleavedStores(scatters, numbers, row.stride, last, row.mask)
         result.update(dict.fromkeys(columns.values(), group))
 
     def end(row: _Row, columns: _Columns) -> None:
@@ -109,7 +114,7 @@ def interleaved_stores(block: Block, *, noalias: bool) -> Mapping[Operation, Int
             end(row, columns)
 
     for operation in block.ops:
-        touched = touched_memrefs(operation)
+        touched = [*dict.fromkeys(map(original, touched_memrefs(operation)))]
         if operation.regions or (touched and not noalias):
             for memref in [each for each in waiting if [each] != touched]:
                 end_all(memref)
@@ -139,6 +144,8 @@ def interleaved_stores(block: Block, *, noalias: bool) -> Mapping[Operation, Int
 
 def _are_apart(one: _Row, other: _Row) -> bool:
     """Whether two rows have a subscript that is never the same."""
+    if one.memref is not other.memref:
+        return False
     differences = (a - b for a, b in zip(one.place, other.place, strict=True))
     return any(each.is_constant and each.constant for each in differences)
 
@@ -152,4 +159,4 @@ def _row(operation: Operation, numbering: Numbering) -> tuple[_Row, int] | None:
         return None
     place, column = column_of(operation, numbering)
     mask = varying_mask(operation.mask)
-    return _Row(place, operation.operands[-1].type, stride, mask), column
+    return _Row(operation.base, place, operation.operands[-1].type, stride, mask), column

@@ -43,6 +43,15 @@ class _Waiting:
     rows: Rows
     columns: dict[int, ScatterOp] = field(default_factory=dict[int, ScatterOp])
 
+    def add(self, column: int, scatter: ScatterOp) -> None:
+        """Adds a scatter; those that store to a place of it stay in front of it, and join none."""
+        offsets = self.rows.lanes.offsets
+        places = {offset + column for offset in offsets}
+        for other in [*self.columns]:
+            if not places.isdisjoint(offset + other for offset in offsets):
+                del self.columns[other]
+        self.columns[column] = scatter
+
     def complete(self, column: int) -> TransposedStores | None:
         """The group that a column makes complete, which then waits no more."""
         count = self.rows.lanes.block
@@ -81,9 +90,9 @@ def transposed_stores(
         found, column = rows
         memory = original(operation.base)
         group = waiting.get(memory)
-        if group is None or group.rows != found or column in group.columns:
+        if group is None or group.rows != found:
             group = waiting[memory] = _Waiting(found)
-        group.columns[column] = operation
+        group.add(column, operation)
         complete = group.complete(column)
         if complete is not None:
             result.update(dict.fromkeys(complete.scatters, complete))

@@ -350,19 +350,11 @@ def _first_elements(
 
 
 def emit_scatter(emitter: FunctionEmitter, op: ScatterOp) -> None:
-    group = emitter.interleaved_stores(op)
-    kind = storage_type(type_of(op.value_to_store))
-    if group is not None and not group.needs_mask:
-        if op is group.last:
-            _store_rows(emitter, group)
-        return
-    rows = emitter.transposed_stores(op)
-    if rows is not None and (group is None or not group.is_whole):
-        if op is rows.last:
-            _store_transposed(emitter, rows)
-        return
-    if group is not None and _masks_stores(emitter, kind):
-        if op is group.last:
+    group = emitter.joined_stores(op)
+    if group is not None:
+        if op is group.last and isinstance(group, TransposedStores):
+            _store_transposed(emitter, group)
+        elif op is group.last:
             _store_rows(emitter, group)
         return
     if _is_contiguous(op.index_vec):
@@ -398,7 +390,8 @@ def _store_rows(emitter: FunctionEmitter, group: InterleavedStores) -> None:
     first = group.scatters[0]
     pointer = _pointer(emitter, first.base, first.indices)
     columns = {
-        column: emitter.value(scatter.value_to_store) for column, scatter in group.scatters.items()
+        column: emitter.value(scatter.value_to_store)
+        for column, scatter in zip(group.columns, group.scatters, strict=True)
     }
     kind = columns[0].type
     values = [columns.get(k, ir.Constant(kind, ir.Undefined)) for k in range(group.stride)]

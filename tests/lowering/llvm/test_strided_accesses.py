@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 from support.targets import NARROW, WIDE
@@ -10,6 +12,7 @@ import loopwright
 from loopwright.lowering.generate import generate
 from loopwright.lowering.llvm import Options, translate
 from loopwright.passes.machine.target import Target
+from loopwright.passes.schedules.errors import TransformationError
 
 TYPES = {"f32": np.float32, "f64": np.float64, "i8": np.int8, "i16": np.int16}
 
@@ -344,3 +347,38 @@ func.func @f(%A: {array}, %B: {array}) {{
     expected[:8:2, ::stride] = a[:8:2, ::stride] + b[1::2, ::stride]
     loopwright.load(text)["f"].compile(schedule)(a, b)
     assert np.array_equal(b, expected)
+
+
+@pytest.mark.parametrize("stride", range(2, 10))
+@pytest.mark.parametrize("seed", range(6))
+def test_columns_in_any_order_are_all_stored(stride: int, seed: int) -> None:
+    """Whole rows, blocks that are transposed, and some columns: each store is made once."""
+    random = Random(100 * stride + seed)
+    columns = [random.randrange(stride + 2) for _ in range(random.randint(2, stride + 2))]
+    kind = random.choice([*TYPES])
+    count = stride * N + 3
+    lines = [
+        f"    affine.store %{value}, %B[%i * {stride} + {c}] : memref<{count}x{kind}>\n"
+        for c in columns
+        for value in random.choice("ab")
+    ]
+    text = (
+        f"func.func @f(%A: memref<2x{N}x{kind}>, %B: memref<{count}x{kind}>) {{\n"
+        f"  affine.for %i = 0 to {N} {{\n"
+        f"    %a = affine.load %A[0, %i] : memref<2x{N}x{kind}>\n"
+        f"    %b = affine.load %A[1, %i] : memref<2x{N}x{kind}>\n"
+        f"{''.join(lines)}  }}\n  return\n}}\n"
+    )
+    function = loopwright.load(text)["f"]
+    a = np.arange(2 * N).reshape(2, N).astype(TYPES[kind])
+    expected = np.full(count, 99, TYPES[kind])
+    function.compile(None)(a, expected)
+    for width in (4, 8, 16):
+        b = np.full(count, 99, TYPES[kind])
+        try:
+            compiled = function.compile(f"vectorize{{loops=i width={width}}}")
+        except TransformationError:
+            assert max(columns) >= stride, "rows meet"
+            continue
+        compiled(a, b)
+        assert np.array_equal(b, expected), (width, text)
