@@ -55,10 +55,11 @@ class Expression:
 def binary(left: Expression, operator: str, right: Expression) -> Expression:
     """`left operator right`, evaluated in this order."""
     level = _LEVELS[operator]
-    # Compilers warn of `a == b < c` and of `a & b | c` without parentheses.
-    chains = level in (SUM, PRODUCT) or (level in (AND, OR))
-    text = f"{left.at_least(level if chains else SUM)} {operator} "
-    text += right.at_least(level + 1 if chains else SUM)
+    # Compilers warn of `a == b < c`, `a & b | c` and `a && b || c` without parentheses.
+    least = level if level in (SUM, PRODUCT, AND) else BITS if level == OR else SUM
+    is_chain = left.precedence == level == OR
+    text = f"{left if is_chain else left.at_least(least)} {operator} "
+    text += right.at_least(level + 1 if least == level else least)
     return Expression(text, level, left.reads | right.reads, (left, operator, right))
 
 
@@ -92,9 +93,11 @@ def integer(value: int) -> Expression:
 
 
 def assignment(target: str, value: Expression) -> str:
-    """A statement: `a = b;`, or `a += b;` for `a + b`."""
+    """A statement: `a = b;`, `a += b;` for `a + b`, or nothing for `a`."""
     match value.operation:
         case (left, "+" | "-" | "*" | "/" as operator, right) if left.text == target:
             return f"{target} {operator}= {right};"
+        case _ if value.text == target:
+            return f"(void){target};"  # Compilers warn of `a = a`.
         case _:
             return f"{target} = {value};"
