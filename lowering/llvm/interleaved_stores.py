@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.arith import constant_lanes
+from ...dialects.memref import is_memref
 from ...dialects.vector import GatherOp, ScatterOp, is_vector
 from ...passes.estimate.program_statistics import bytes_of
 from ...passes.estimate.strided_accesses import masks_columns
@@ -38,6 +39,13 @@ class InterleavedStores:
     stride: int
     last: ScatterOp
     mask: SSAValue | None
+
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of an element in memory."""
+        kind = self.last.base.type
+        assert is_memref(kind)
+        return bytes_of(kind.element_type)
 
     @property
     def is_whole(self) -> bool:

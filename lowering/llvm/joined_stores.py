@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 from xdsl.ir import Block, Operation
 
-from ...passes.estimate.program_statistics import bytes_of
 from ...passes.machine.target import Target
 from .interleaved_stores import InterleavedStores, interleaved_stores
 from .transposed_stores import TransposedStores, transposed_stores
@@ -27,8 +26,7 @@ def joined_stores(
     rows = {
         operation: group
         for operation, group in interleaved_stores(block, noalias=noalias).items()
-        if not group.needs_mask
-        or target.has_masked_stores(bytes_of(group.last.base.type.get_element_type()))
+        if not group.needs_mask or target.has_masked_stores(group.element_bytes)
     }
     transposed = transposed_stores(block, noalias=noalias, vector_bits=target.vector_bits)
     result: dict[Operation, JoinedStores] = {}

@@ -352,9 +352,11 @@ def _first_elements(
 def emit_scatter(emitter: FunctionEmitter, op: ScatterOp) -> None:
     group = emitter.joined_stores(op)
     if group is not None:
-        if op is group.last and isinstance(group, TransposedStores):
+        if op is not group.last:
+            return
+        if isinstance(group, TransposedStores):
             _store_transposed(emitter, group)
-        elif op is group.last:
+        else:
             _store_rows(emitter, group)
         return
     if _is_contiguous(op.index_vec):
