@@ -156,10 +156,12 @@ class ExpressionReader:
         if name == "DECL_REF_EXPR":
             return self._name(cursor, kind, place)
         if name == "MEMBER_REF_EXPR" and len(inner) == 1 and _has_own_memory(cursor):
-            base = self.read(inner[0])
+            holder = _holder(inner[0])
+            base = self.read(holder)
             if isinstance(base, Name):
                 return Name(place, kind, self._member(base, cursor))
-            if (member := _of_element(base, cursor.referenced, kind, place)) is not None:
+            member = _of_element(base, holder.type, cursor.referenced, kind, place)
+            if member is not None:
                 return member
         if name == "ARRAY_SUBSCRIPT_EXPR" and len(inner) == 2:
             base, index = self.read(inner[0]), self.read(inner[1])
@@ -339,11 +341,15 @@ class ExpressionReader:
 
 
 def _of_element(
-    base: Expression, member: cindex.Cursor | None, kind: CType, place: Location
+    base: Expression,
+    structure: cindex.Type,
+    member: cindex.Cursor | None,
+    kind: CType,
+    place: Location,
 ) -> Subscript | None:
     """A member of an element, `a[i].x` -> `a[i][0]`; None where its type is not that of others."""
     row = _row_of(base)
-    found = None if member is None else member_position(member)
+    found = None if member is None else member_position(structure, member)
     if row is None or found is None or found[0] != row.element:
         return None
     position = Literal(place, INT, found[1])
@@ -364,12 +370,24 @@ def _row_of(base: Expression) -> ArrayType | None:
     return around if isinstance(around, ArrayType) else None
 
 
+def _holder(base: cindex.Cursor) -> cindex.Cursor:
+    """What a member is written behind: the anonymous structures around it have no name."""
+    while base.type.get_canonical().get_declaration().is_anonymous_record_decl():
+        (base,) = base.get_children()
+    return base
+
+
 def _has_own_memory(member: cindex.Cursor) -> bool:
     """Whether a member is no bit-field, and shares its memory with no other one."""
     declared = member.referenced
-    if declared is None or declared.is_bitfield() or declared.semantic_parent is None:
+    if declared is None or declared.is_bitfield():
         return False
-    return declared.semantic_parent.kind.name == "STRUCT_DECL"
+    around = declared.semantic_parent
+    while around is not None and around.kind.name == "STRUCT_DECL":
+        if not around.is_anonymous_record_decl():
+            return True
+        around = around.semantic_parent
+    return False
 
 
 def _outlives_calls(variable: cindex.Cursor) -> bool:

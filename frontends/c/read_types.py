@@ -87,13 +87,15 @@ def _number(kind: cindex.Type) -> CType:
     return found
 
 
-def member_position(member: cindex.Cursor) -> tuple[CType, int] | None:
+def member_position(structure: cindex.Type, member: cindex.Cursor) -> tuple[CType, int] | None:
     """The type of a member's numbers, and how many of them are before it; None for others."""
     number = _number(member.type)
-    if not isinstance(number, IntegerType | FloatType):
+    if not isinstance(number, IntegerType | FloatType) or is_volatile(member.type):
         return None
-    position, rest = divmod(member.get_field_offsetof(), number.width)
-    return None if rest else (number, position)
+    # The offset that the member itself has is the one in an anonymous structure around it.
+    offset = structure.get_canonical().get_offset(member.spelling)
+    position, rest = divmod(offset, number.width)
+    return None if rest or offset < 0 else (number, position)
 
 
 def is_const(kind: cindex.Type) -> bool:

@@ -222,11 +222,8 @@ def _cast(*, signed: bool = True) -> Emit:
 
 
 def _as_unsigned(value: Expression, kind: str) -> Expression:
-    """An integer of a type as one of the unsigned type: as it is where it was one before."""
-    before = value.text.removeprefix(f"({kind})")
-    if before != value.text and value.precedence == UNARY:
-        return Expression(before, UNARY, value.reads)
-    return unary(f"(u{kind})", value)
+    """A number as one of the unsigned type: as it was before where it was one."""
+    return unary(f"(u{kind})", value) if value.unsigned is None else value.unsigned
 
 
 def emit_bitcast(printer: Printer, op: arith.BitcastOp) -> None:

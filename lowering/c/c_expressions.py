@@ -35,7 +35,8 @@ class Expression:
     """An expression; `reads` are the memrefs (not casts of them) whose elements it loads.
 
     `operation` is the outermost binary operator with its two operands, `constant` the value of an
-    index constant; None for any other form.
+    index constant, `unsigned` what a cast to a signed type was given where that is of the unsigned
+    type of the same width; None for any other form.
     """
 
     text: str
@@ -43,6 +44,7 @@ class Expression:
     reads: frozenset[SSAValue] = frozenset()
     operation: tuple[Expression, str, Expression] | None = field(default=None, repr=False)
     constant: int | None = None
+    unsigned: Expression | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         return self.text

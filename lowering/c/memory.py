@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.dialects import affine, func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
@@ -34,7 +35,9 @@ def _load(
     reads = frozenset((root(array),)).union(*(subscript.reads for subscript in subscripts))
     read = Expression(element(printer.array(array), subscripts), ATOM, reads)
     kind = printer.array(array).read_as
-    printer.define(result, read if kind is None else unary(f"({kind})", read))
+    if kind is not None:
+        read = replace(unary(f"({kind})", read), unsigned=read)
+    printer.define(result, read)
 
 
 def _store(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.c_code import CCode, build, compilers
 
 import loopwright
 
@@ -110,4 +112,45 @@ def test_what_the_next_iteration_reads_stays(tmp_path: Path, n: int) -> None:
     for schedule in (None, "default"):
         _, arrays = run(path, schedule, n)
         for one, other in zip(arrays, wanted, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+SHORTENED = """void f(int n, int *restrict A, int *restrict C, double *restrict D) {{
+#pragma scop
+    for (int i = 0; i < n; i++) {{
+        {0} m = A[i];
+        m = m * 200;
+        C[i] = m;
+        {1} q = C[i] * 700;
+        C[i] += q;
+        q -= m;
+        D[i] = q;
+    }}
+#pragma endscop
+}}
+"""
+SHORT_TYPES = ("unsigned char", "signed char", "unsigned short", "short", "unsigned int", "int")
+
+
+@pytest.mark.parametrize("first", SHORT_TYPES)
+@pytest.mark.parametrize("second", SHORT_TYPES)
+def test_values_handed_over_have_the_type_of_the_variable(
+    tmp_path: Path, first: str, second: str
+) -> None:
+    text = SHORTENED.format(first, second)
+    path = tmp_path / "f.c"
+    path.write_text(text)
+    (tmp_path / "printed").mkdir()
+    compiler = compilers()[0]
+    source = build(compiler, [text], tmp_path, "-fwrapv", "-Wno-unknown-pragmas")
+    program = loopwright.load(path)
+    printed = CCode(program.module, tmp_path / "printed", compiler)
+    given = np.random.default_rng(1).integers(-300, 300, 50).astype(np.int32)
+    found = [(np.zeros(50, np.int32), np.zeros(50)) for _ in range(3)]
+    pointers = [ctypes.c_void_p(each.ctypes.data) for each in (given, *found[0])]
+    source.f(ctypes.c_int(50), *pointers)
+    printed("f", 50, given, *found[1])
+    program["f"].compile()(50, given, *found[2])
+    for each in found[1:]:
+        for one, other in zip(each, found[0], strict=True):
             np.testing.assert_array_equal(one, other)

@@ -120,6 +120,119 @@ def test_elements_are_rows(tmp_path: Path) -> None:
     assert np.array_equal(a, expected)
 
 
+NESTED = """\
+#include <stdio.h>
+typedef struct { double x; struct { double y, z; }; double w; } anonymous;
+typedef struct { double x; struct { double w; struct { double y, z; }; }; double v; } deep;
+typedef struct { double y, z; } pair;
+typedef struct { double x; struct { pair s; }; struct { double p, q; } t; } named;
+typedef struct { double x; union { struct { double y, z; }; struct { double p, q; }; }; } shared;
+typedef struct { double x; struct { double y; double t[3]; }; double m[2][3]; } arrays;
+typedef struct { float f; struct { char c; float x, y; } __attribute__((packed)); float z; } odd;
+static anonymous one;
+static deep other;
+static shared both;
+static void first(int n, anonymous *a) {
+    for (int i = 0; i < n; i++) a[i].y = a[i].x + 1, a[i].z += 2, a[i].w -= a[i].y;
+}
+static void second(int n, anonymous *a) {
+    for (int i = 0; i < n; i++) {
+        a[i].y = a[i].x + 1;
+        a[i].z += 2;
+        a[i].w -= a[i].z;
+    }
+}
+static void third(int n, deep *a) {
+    for (int i = 0; i < n; i++) a[i].y += a[i].v + 2 * a[i].z;
+    for (int i = 0; i < n; i++) a[i].w += a[i].y - a[i].x;
+}
+static void fourth(int n, named *a) {
+    for (int i = 0; i < n; i++) a[i].s.y += a[i].x;
+    for (int i = 0; i < n; i++) a[i].t.q += a[i].x;
+    for (int i = 0; i < n; i++) a[i].x *= 3;
+}
+static void fifth(int n, shared *a) {
+    for (int i = 0; i < n; i++) a[i].y = a[i].q + a[i].x;
+}
+static void sixth(int n, arrays *a) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 3; j++) a[i].t[j] += a[i].y * a[i].x;
+}
+static void seventh(int n, arrays *a) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 2; j++)
+            for (int k = 0; k < 3; k++) a[i].m[j][k] += a[i].t[j];
+}
+static void eighth(int n, arrays *a) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 2; j++) a[i].m[j][1] -= a[i].t[j];
+}
+static void ninth(int n, odd *a) {
+    for (int i = 0; i < n; i++) a[i].y += a[i].f;
+    for (int i = 0; i < n; i++) a[i].z += a[i].f;
+}
+static void variables(int n, double *a) {
+    for (int i = 0; i < n; i++) {
+        one.y += 1, one.x += one.y;
+        a[i] += one.y + one.x;
+    }
+    for (int i = 0; i < n; i++) {
+        one.z = a[i] + one.y;
+        a[i] += one.z;
+    }
+    for (int i = 0; i < n; i++) {
+        other.y = a[i] + other.z;
+        a[i] += other.y;
+    }
+    for (int i = 0; i < n; i++) {
+        both.y = i;
+        both.p = 2;
+        a[i] += both.y;
+    }
+}
+static void fill(int n, double *all) {
+    for (int i = 0; i < n; i++) all[i] = (i * i) % 17;
+}
+static void print(int n, const double *all) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += (i % 13 + 1) * all[i];
+    printf("%.17g\\n", sum);
+}
+#define TRY(type, ...) { \\
+    static type a[9]; \\
+    fill(sizeof a / 8, (double *)a); \\
+    __VA_ARGS__; \\
+    print(sizeof a / 8, (double *)a); \\
+}
+int main(void) {
+    TRY(anonymous, first(9, a))
+    TRY(anonymous, second(9, a); second(0, a))
+    TRY(deep, third(9, a))
+    TRY(named, fourth(9, a))
+    TRY(shared, fifth(9, a))
+    TRY(arrays, sixth(9, a))
+    TRY(arrays, seventh(9, a))
+    TRY(arrays, eighth(9, a))
+    TRY(double, variables(9, a))
+    odd b[8] = {0};
+    for (int i = 0; i < 8; i++) b[i].f = i, b[i].x = 2 * i, b[i].y = 3, b[i].z = i % 3;
+    ninth(8, b);
+    for (int i = 0; i < 8; i++) printf("%g %g %g\\n", b[i].x, b[i].y, b[i].z);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", compilers())
+def test_nested_structures_are_read_right_or_left_alone(compiler: str, tmp_path: Path) -> None:
+    original, output = tmp_path / "program.c", tmp_path / "output.c"
+    original.write_text(NESTED)
+    made = loopwright.drop_in(original, output)
+    assert {"first", "second", "third", "sixth", "variables"} <= set(made.replaced)
+    assert {"fifth", "seventh", "eighth"}.isdisjoint(made.replaced)
+    assert executed(compiler, output, "-O1") == executed(compiler, original, "-O0")
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
@@ -128,12 +241,19 @@ def test_elements_are_rows(tmp_path: Path) -> None:
         ("a[i].either.f = 1", "unions"),
         ("a[i] = a[i + 1]", "'struct s' is not supported"),
         ("a[i].x = *a[i].p", "another type"),
+        ("a[i].left = 1", "unions"),
+        ("a[i].in.left = 1", "another type"),
+        ("a[i].in.m[1] = 1", "another type"),
+        ("a[i].row[1][i % 2] = 1", "another type"),
+        ("a[i].changing = 1", "another type"),
     ],
 )
 def test_what_is_no_row_is_refused(body: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "file.c"
     file.write_text(
-        "struct s { double x, *p; int n; unsigned flag : 3; union { float f; int k; } either; };\n"
+        "struct s { double x, *p; int n; unsigned flag : 3; union { float f; int k; } either;\n"
+        "  union { struct { double left; }; struct { double right; }; }; double row[2][2];\n"
+        "  struct { double left, m[2]; } in; struct { volatile double changing; }; };\n"
         "void f(int n, struct s *a) {\n#pragma scop\n"
         f"  for (int i = 0; i < n; i++)\n    {body};\n#pragma endscop\n}}\n"
     )
