@@ -25,7 +25,7 @@ def rewrite(definition: ast.FunctionDef, source: PythonSource, captured: Capture
     taken = local_names(definition)
     captured.hidden = taken
     # The bodies of loops over constants are repeated: none has a jump of a loop around it then.
-    Jumps(captured, taken, definition).visit(definition)
+    Jumps(captured, taken, source, definition).visit(definition)
     LoopForms(captured, taken, source).visit(definition)
     Formulas(captured).visit(definition)
     Memberships(captured).visit(definition)

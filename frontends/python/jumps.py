@@ -7,6 +7,10 @@ import copy
 from collections.abc import Iterator, Sequence
 
 from .captured import Captured
+from .source import PythonSource
+
+_MOST_COPIED = 100
+"""Nodes of statements behind a jump that are copied into both branches, instead of a variable."""
 
 
 class Jumps(ast.NodeTransformer):
@@ -18,32 +22,53 @@ class Jumps(ast.NodeTransformer):
             B[i] = A[i]                           else:
                                                       B[i] = A[i]
 
-    A loop that ends with `break` is a `while` loop, with a variable that says whether it goes on.
+    Where both branches may go on, a variable says whether they do, before long statements behind
+    them. A loop that ends with `break` is a `while` loop, with such a variable.
     """
 
-    def __init__(self, captured: Captured, taken: set[str], definition: ast.FunctionDef) -> None:
+    def __init__(
+        self,
+        captured: Captured,
+        taken: set[str],
+        source: PythonSource,
+        definition: ast.FunctionDef,
+    ) -> None:
         self.captured = captured
         self.taken = taken
-        self.definition = definition
+        self.source = source
+        self._around: list[set[str]] = []
+        names = [each for each in ast.walk(definition) if isinstance(each, ast.Name | ast.arg)]
+        self._used = {each.id for each in names if isinstance(each, ast.Name)}
+        stored = [each for each in names if not _is_load(each)]
+        self._stored = [each.id if isinstance(each, ast.Name) else each.arg for each in stored]
+        self._read_outside = {
+            name for name in set(self._stored) if any(_reads_outside(definition, name))
+        }
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """The function: statements behind `if ...: return` are the other branch."""
         self.generic_visit(node)
         if not any(isinstance(each, ast.Return) and each.value for each in ast.walk(node)):
-            node.body = folded(node.body, ast.Return, ())
+            self._fold(node, ast.Return)
         return node
 
     def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
-        """A loop without `continue`; one with `break` is a `while` loop, where it can be."""
+        """A loop without `continue`; one with `break` is a `while` loop; raises SourceError."""
+        targets = _stored([node.target])
+        is_inner = any(targets & each for each in self._around)
+        steps = None
+        if not node.orelse and not is_inner and _has(node.body, ast.Break):
+            steps = self._steps(node)
+        self._around.append(targets)
         self.generic_visit(node)
-        node.body = folded(node.body, ast.Continue, ())
-        steps = self._steps(node) if _may_end(node) else None
-        return node if steps is None else self._as_while(node, *steps)
+        self._around.pop()
+        self._fold(node, ast.Continue)
+        return self._as_while(node, *steps) if steps is not None and _may_end(node) else node
 
     def visit_While(self, node: ast.While) -> ast.stmt | list[ast.stmt]:
         """A loop without `continue` and `break`."""
         self.generic_visit(node)
-        node.body = folded(node.body, ast.Continue, ())
+        self._fold(node, ast.Continue)
         if not _may_end(node):
             return node
         goes_on = self._new("goes_on")
@@ -57,16 +82,36 @@ class Jumps(ast.NodeTransformer):
         if self.captured.resolve(call.func) is not range or call.keywords:
             return None
         first, last, step = _bounds(call.args)
-        is_used = any(_reads_outside(self.definition, target.id))
-        is_set = target.id in _stored(node.body)
-        if last is None or step is None or is_used or is_set:
-            return None
-        return target.id, first, last, step
+        name = target.id
+        reasons = {
+            f"the variable '{name}' of a loop with 'break' is read behind it": (
+                name in self._read_outside,
+                "keep its value in another variable",
+            ),
+            f"the variable '{name}' of a loop with 'break' is set in it": (
+                name in _stored(node.body),
+                "use another name",
+            ),
+            "the step of a loop with 'break' is no constant": (
+                last is None or step is None,
+                "write it as a number",
+            ),
+        }
+        for reason, (holds, hint) in reasons.items():
+            if holds:
+                raise self.source.error(_first_break(node), reason, hint)
+        assert last is not None and step is not None
+        return name, first, last, step
 
     def _as_while(
         self, node: ast.For, name: str, first: ast.expr, last: ast.expr, step: int
     ) -> list[ast.stmt]:
         goes_on, end = self._new("goes_on"), self._new(f"end_of_{name}")
+        if self._stored.count(name) > 1:  # also the variable of a loop that stays one
+            old, name = name, self._new(name)
+            for each in (inner for statement in node.body for inner in ast.walk(statement)):
+                if isinstance(each, ast.Name) and each.id == old:
+                    each.id = name
         sign = "<" if step > 0 else ">"
         start = _written(f"{end} = 0\n{name} = 0", node)
         for statement, value in zip(start, (last, first), strict=True):
@@ -85,33 +130,80 @@ class Jumps(ast.NodeTransformer):
         begin, end, loop = _written(text, node)
         assert isinstance(loop, ast.While) and isinstance(loop.test, ast.BoolOp)
         loop.test.values[1] = test
-        loop.body = folded(body, ast.Break, (end,))
+        assert isinstance(end, ast.Assign)
+        loop.body = self._folded(body, ast.Break, end)
         return [begin, loop]
 
     def _new(self, stem: str) -> str:
         name, number = stem, 0
-        while name in self.taken:
+        while name in self.taken or name in self._used:
             number += 1
             name = f"{stem}_{number}"
         self.taken.add(name)
         return name
 
+    def _fold(self, node: ast.FunctionDef | ast.For | ast.While, jump: type[ast.stmt]) -> None:
+        """Leaves out the jumps to the end of a body."""
+        node.body = self._folded(node.body, jump, None) or _written("pass", node.body[0])
 
-def folded(
-    statements: Sequence[ast.stmt], jump: type[ast.stmt], instead: tuple[ast.stmt, ...]
-) -> list[ast.stmt]:
-    """Statements that end at a jump, or at `instead`, with what follows in the other branch."""
-    for position, statement in enumerate(statements):
-        before, rest = list(statements[:position]), statements[position + 1 :]
-        if isinstance(statement, jump):
-            return [*before, *map(copy.deepcopy, instead)]
-        if isinstance(statement, ast.If) and _has([statement], jump):
-            again = copy.deepcopy(list(rest))
-            statement.body = folded([*statement.body, *rest], jump, instead)
-            statement.orelse = folded([*statement.orelse, *again], jump, instead)
-            statement.body = statement.body or [ast.copy_location(ast.Pass(), statement)]
-            return [*before, statement]
-    return list(statements)
+    def _folded(
+        self, statements: Sequence[ast.stmt], jump: type[ast.stmt], end: ast.Assign | None
+    ) -> list[ast.stmt]:
+        """Statements that end at a jump, which is the assignment `end`, if there is one."""
+        for position, statement in enumerate(statements):
+            before, rest = statements[:position], statements[position + 1 :]
+            if isinstance(statement, jump):
+                return [*before, *([] if end is None else [copy.deepcopy(end)])]
+            if isinstance(statement, ast.If) and _has([statement], jump):
+                return [*before, *self._branched(statement, rest, jump, end)]
+        return list(statements)
+
+    def _branched(
+        self,
+        node: ast.If,
+        rest: Sequence[ast.stmt],
+        jump: type[ast.stmt],
+        end: ast.Assign | None,
+    ) -> list[ast.stmt]:
+        """A condition with a jump, and the rest where it goes on.
+
+        Short ones are copied into both branches, where affine conditions stay affine.
+        """
+        begin: list[ast.stmt] = []
+        behind: list[ast.stmt] = []
+        branches = (node.body, node.orelse)
+        if rest and not any(map(_leaves, branches)) and not _is_short(rest, jump):
+            if end is None:
+                name = self._new("goes_on")
+                start, stop = _written(f"{name} = 1\n{name} = 0", node)
+                assert isinstance(stop, ast.Assign)
+                begin, end = [start], stop
+            [check] = _written(f"if {ast.unparse(end.targets[0])} != 0:\n    pass", rest[0])
+            assert isinstance(check, ast.If)
+            check.body = self._folded(rest, jump, end)
+            behind, rest = [check], ()
+        node.body, node.orelse = (
+            self._folded([*each, *(() if _leaves(each) else following)], jump, end)
+            for each, following in zip(branches, (rest, copy.deepcopy(rest)), strict=True)
+        )
+        node.body = node.body or _written("pass", node)
+        return [*begin, node, *behind]
+
+
+def _is_short(rest: Sequence[ast.stmt], jump: type[ast.stmt]) -> bool:
+    """Whether statements may be copied: there are few of them, and they make no more copies."""
+    if any(isinstance(each, ast.If) and _has([each], jump) for each in rest):
+        return False
+    return sum(1 for each in rest for _ in ast.walk(each)) <= _MOST_COPIED
+
+
+def _leaves(statements: Sequence[ast.stmt]) -> bool:
+    """Whether statements always end at a jump."""
+    return any(
+        isinstance(each, ast.Break | ast.Continue | ast.Return)
+        or (isinstance(each, ast.If) and _leaves(each.body) and _leaves(each.orelse))
+        for each in statements
+    )
 
 
 def _has(statements: Sequence[ast.stmt], jump: type[ast.stmt]) -> bool:
@@ -127,6 +219,15 @@ def _may_end(loop: ast.For | ast.While) -> bool:
     """Whether a loop may end at `break`, and may go on."""
     always = any(isinstance(each, ast.Break) for each in loop.body)
     return _has(loop.body, ast.Break) and not always and not loop.orelse
+
+
+def _first_break(loop: ast.For) -> ast.Break:
+    """The first `break` of a loop that has one."""
+    inner: list[ast.AST] = [*loop.body]
+    while not isinstance(inner[0], ast.Break):
+        first = inner.pop(0)
+        inner[:0] = [*first.body, *first.orelse] if isinstance(first, ast.If) else []
+    return inner[0]
 
 
 def _bounds(arguments: list[ast.expr]) -> tuple[ast.expr, ast.expr | None, int | None]:
@@ -156,12 +257,17 @@ def _reads_outside(node: ast.AST, name: str) -> Iterator[ast.Name]:
         yield from _reads_outside(child, name)
 
 
+def _is_load(node: ast.Name | ast.arg) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+
+
 def _stored(nodes: Sequence[ast.AST]) -> set[str]:
+    """The names that statements give a value, also as arguments of functions in them."""
     return {
-        each.id
+        each.id if isinstance(each, ast.Name) else each.arg
         for node in nodes
         for each in ast.walk(node)
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        if isinstance(each, ast.Name | ast.arg) and not _is_load(each)
     }
 
 

@@ -477,7 +477,10 @@ class Statements:
 
 
 _REFUSED: dict[type[ast.stmt], tuple[str, str | None]] = {
-    ast.Break: ("'break' is not supported", "give the range its last value"),
+    ast.Break: (
+        "'break' must be behind an 'if', in a loop over a range or a 'while' loop",
+        "give the range its last value",
+    ),
     ast.Continue: ("'continue' is not supported", "write the opposite condition as an 'if'"),
     ast.FunctionDef: (
         "a function that is decorated, or is defined in a loop or condition",

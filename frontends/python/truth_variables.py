@@ -20,10 +20,11 @@ class TruthVariables(ast.NodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> ast.Assign:
         """An assignment to a variable, or of one to an element."""
-        if isinstance(node.value, ast.Name) and isinstance(node.targets[0], ast.Subscript):
-            return node
-        self.generic_visit(node)
         target = node.targets[0]
+        if isinstance(node.value, ast.Name) and isinstance(target, ast.Subscript):
+            node.targets = [self.visit(each) for each in node.targets]
+            return node  # the integer itself
+        self.generic_visit(node)
         if isinstance(target, ast.Name) and target.id in self.names:
             one, zero, test = ast.Constant(1), ast.Constant(0), node.value
             value = ast.IfExp(test, one, zero)

@@ -58,8 +58,19 @@ def nans(n: int, A: f64["n"], out: i32["n"]):
             out[i] = 3
 
 
+def in_targets(n: int, A: f64["n"], out: i32["n"]):
+    large = A[0] > 0.5
+    small = A[0] < 0.2
+    for i in range(n):
+        x = A[i]
+        A[0 if large else i] = x
+        out[0 if not small else i] = large
+
+
 @pytest.mark.parametrize(
-    "function", [in_conditions, found, all_of_them, while_true, nans], ids=lambda f: f.__name__
+    "function",
+    [in_conditions, found, all_of_them, while_true, nans, in_targets],
+    ids=lambda f: f.__name__,
 )
 @pytest.mark.parametrize("n", [1, 8])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
