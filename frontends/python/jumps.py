@@ -63,16 +63,28 @@ class Jumps(ast.NodeTransformer):
         self.generic_visit(node)
         self._around.pop()
         self._fold(node, ast.Continue)
-        return self._as_while(node, *steps) if steps is not None and _may_end(node) else node
+        return self._as_while(node, *steps) if steps is not None and self._may_end(node) else node
 
     def visit_While(self, node: ast.While) -> ast.stmt | list[ast.stmt]:
         """A loop without `continue` and `break`."""
         self.generic_visit(node)
         self._fold(node, ast.Continue)
-        if not _may_end(node):
+        if not self._may_end(node):
             return node
         goes_on = self._new("goes_on")
         return self._guarded(node, goes_on, node.test, node.body)
+
+    def _may_end(self, loop: ast.For | ast.While) -> bool:
+        """Whether a loop may end at `break`; raises SourceError where it always does."""
+        if loop.orelse or not _has(loop.body, ast.Break):
+            return False
+        if _leaves(loop.body):
+            raise self.source.error(
+                _first_break(loop),
+                "the loop ends with 'break' the first time that its body runs",
+                "write an 'if' instead of the loop",
+            )
+        return True
 
     def _steps(self, node: ast.For) -> tuple[str, ast.expr, ast.expr, int] | None:
         """Variable, first and last value, and step of a range; None where it is no such loop."""
@@ -215,13 +227,7 @@ def _has(statements: Sequence[ast.stmt], jump: type[ast.stmt]) -> bool:
     )
 
 
-def _may_end(loop: ast.For | ast.While) -> bool:
-    """Whether a loop may end at `break`, and may go on."""
-    always = any(isinstance(each, ast.Break) for each in loop.body)
-    return _has(loop.body, ast.Break) and not always and not loop.orelse
-
-
-def _first_break(loop: ast.For) -> ast.Break:
+def _first_break(loop: ast.For | ast.While) -> ast.Break:
     """The first `break` of a loop that has one."""
     inner: list[ast.AST] = [*loop.body]
     while not isinstance(inner[0], ast.Break):

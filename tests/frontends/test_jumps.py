@@ -325,6 +325,15 @@ def at_the_end(n: int, A: f64["n"], out: i32[1]):
         break
 
 
+def in_both_branches(n: int, A: f64["n"], out: i32[1]):
+    i = 0
+    while A[i] > 0.5:
+        if i > 2:
+            A[i] = 1.0
+            break
+        break
+
+
 def inner_of_the_same_name(n: int, A: f64["n"], out: i32[1]):
     for i in range(n):
         for i in range(n):
@@ -345,7 +354,8 @@ REFUSED = {
     of_constants: "'break' must be behind an 'if', in a loop over a range",
     with_else: "'else' behind a loop",
     own_variable: "'i' of a loop with 'break' is set in it",
-    at_the_end: "'break' must be behind an 'if', in a loop over a range",
+    at_the_end: "the loop ends with 'break' the first time",
+    in_both_branches: "the loop ends with 'break' the first time",
     inner_of_the_same_name: "'i' is an argument or the variable of an outer loop",
     with_value: "'return' before the end",
 }
