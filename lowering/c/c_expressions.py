@@ -95,11 +95,11 @@ def integer(value: int) -> Expression:
 
 
 def assignment(target: str, value: Expression) -> str:
-    """A statement: `a = b;`, `a += b;` for `a + b`, or nothing for `a`."""
+    """A statement: `a = b;`, `a += b;` for `a + b`, or nothing for `a` itself."""
     match value.operation:
         case (left, "+" | "-" | "*" | "/" as operator, right) if left.text == target:
             return f"{target} {operator}= {right};"
-        case _ if value.text == target:
+        case _ if value.text == target and target.isidentifier():
             return f"(void){target};"  # Compilers warn of `a = a`.
         case _:
             return f"{target} = {value};"

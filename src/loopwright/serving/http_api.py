@@ -32,6 +32,10 @@ PREFIX = "/v1/"
 LARGEST_BODY = 1 << 20
 """Bytes of a request."""
 
+MOST_DISCARDED = 16 * LARGEST_BODY
+"""Bytes of a larger request that are read before the connection is closed: most clients ask for the
+answer when they have sent all of it."""
+
 PATIENCE = 30.0
 """Seconds for a client to send its request."""
 
@@ -216,8 +220,15 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", f"more than {LARGEST_BODY} bytes"
             )
+            self._discard(MOST_DISCARDED if len(length) > 9 else int(length))
             return None
         return self.rfile.read(int(length))
+
+    def _discard(self, length: int) -> None:
+        """Reads so much of the request, or as much as there is."""
+        left = min(length, MOST_DISCARDED)
+        while left and (part := self.rfile.read1(left)):
+            left -= len(part)
 
     def _refuse(self, status: HTTPStatus, code: str, message: str) -> None:
         # What is left of the request is not read as another one.
