@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.arith import constant_lanes
-from ...dialects.memref import is_memref
 from ...dialects.vector import GatherOp, ScatterOp, is_vector
 from ...passes.estimate.program_statistics import bytes_of
 from ...passes.estimate.strided_accesses import masks_columns
@@ -43,8 +42,8 @@ class InterleavedStores:
     @property
     def element_bytes(self) -> int:
         """Bytes of an element in memory."""
-        kind = self.last.base.type
-        assert is_memref(kind)
+        kind = self.last.value_to_store.type
+        assert is_vector(kind)
         return bytes_of(kind.element_type)
 
     @property

@@ -36,7 +36,7 @@ from .index_expression import (
     minimum,
     without_quotient,
 )
-from .nest import Block, Call, For, Guard, Nest, Once, TileSplit, walk
+from .nest import Block, For, Guard, Nest, Once, TileSplit, walk, with_children
 from .simplification import is_implied, simplify
 
 
@@ -46,20 +46,10 @@ def split_index_sets(nest: Nest) -> Nest:
     Loops over tiles, but for strips that are unrolled, and those inside of partial tiles stay
     whole; so do unrolled and vector loops.
     """
-    match nest:
-        case For():
-            nest = replace(nest, body=split_index_sets(nest.body))
-            return _cut(nest) if _can_be_cut(nest) else nest
-        case Once():
-            return replace(nest, body=split_index_sets(nest.body))
-        case Block(parts):
-            return Block(tuple(split_index_sets(part) for part in parts))
-        case Guard(condition, then, otherwise):
-            return Guard(condition, split_index_sets(then), split_index_sets(otherwise))
-        case TileSplit():
-            return replace(nest, full=split_index_sets(nest.full))
-        case Call():
-            return nest
+    if isinstance(nest, TileSplit):
+        return replace(nest, full=split_index_sets(nest.full))
+    nest = with_children(nest, split_index_sets)
+    return _cut(nest) if isinstance(nest, For) and _can_be_cut(nest) else nest
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from .index_expression import (
     conjuncts,
     decide,
 )
-from .nest import Block, Call, For, Guard, Nest, Once, TileSplit, substitute, walk
+from .nest import Block, Call, For, Guard, Nest, Once, substitute, walk, with_children
 from .simplification import simplify
 from .unrolled_copies import unrolled_copies
 
@@ -32,20 +32,8 @@ MOST_COPIES = 32
 
 def peel_loops(nest: Nest) -> Nest:
     """The nest with peeled sequential loops that have only vectors and unrolled loops inside."""
-    match nest:
-        case For():
-            nest = replace(nest, body=peel_loops(nest.body))
-            return _peeled(nest) if _can_be_peeled(nest) else nest
-        case Once():
-            return replace(nest, body=peel_loops(nest.body))
-        case Block(parts):
-            return Block(tuple(map(peel_loops, parts)))
-        case Guard(condition, then, otherwise):
-            return Guard(condition, peel_loops(then), peel_loops(otherwise))
-        case TileSplit(condition, full, partial):
-            return TileSplit(condition, peel_loops(full), peel_loops(partial))
-        case Call():
-            return nest
+    nest = with_children(nest, peel_loops)
+    return _peeled(nest) if isinstance(nest, For) and _can_be_peeled(nest) else nest
 
 
 def _is_explicit(nest: For) -> bool:

@@ -13,31 +13,22 @@ What S0 has stored, S1 then finds in a register (`lowering.memory.store_to_load_
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
-from .nest import Block, Call, For, Guard, Nest, Once, TileSplit
+from .nest import Block, Guard, Nest, TileSplit, with_children
 
 
 def merge_guards(nest: Nest) -> Nest:
     """The nest in which neighbours under the same condition are in one conditional."""
-    match nest:
-        case For() | Once():
-            return replace(nest, body=merge_guards(nest.body))
-        case Block(parts):
-            merged: list[Nest] = []
-            for part in _flat(parts):
-                both = _merged(merged[-1], part) if merged else None
-                if both is None:
-                    merged.append(part)
-                else:
-                    merged[-1] = both
-            return Block(tuple(map(merge_guards, merged)))
-        case Guard(condition, then, otherwise):
-            return Guard(condition, merge_guards(then), merge_guards(otherwise))
-        case TileSplit(condition, full, partial):
-            return TileSplit(condition, merge_guards(full), merge_guards(partial))
-        case Call():
-            return nest
+    if isinstance(nest, Block):
+        merged: list[Nest] = []
+        for part in _flat(nest.parts):
+            both = _merged(merged[-1], part) if merged else None
+            if both is None:
+                merged.append(part)
+            else:
+                merged[-1] = both
+        nest = Block(tuple(merged))
+    return with_children(nest, merge_guards)
 
 
 def _flat(parts: Iterable[Nest]) -> Iterable[Nest]:

@@ -6,7 +6,7 @@ that trip counts, strides and invariance can be asked before any operation is bu
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Tree, path
@@ -111,6 +111,21 @@ def children(nest: Nest) -> tuple[Nest, ...]:
             return full, partial
         case Call():
             return ()
+
+
+def with_children(nest: Nest, change: Callable[[Nest], Nest]) -> Nest:
+    """The node with what becomes of the nests directly inside."""
+    match nest:
+        case For(body=body) | Once(body=body):
+            return replace(nest, body=change(body))
+        case Block(parts):
+            return Block(tuple(map(change, parts)))
+        case Guard(condition, then, otherwise):
+            return Guard(condition, change(then), change(otherwise))
+        case TileSplit(condition, full, partial):
+            return TileSplit(condition, change(full), change(partial))
+        case Call():
+            return nest
 
 
 def scattered_loops(nest: Nest, tree: Tree) -> list[Loop]:

@@ -11,9 +11,11 @@ from dataclasses import replace
 from itertools import count
 
 import islpy as isl
+from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
+from ...dialects import affine
 from ..polyhedral.affine_text import to_text
 from ..polyhedral.dependences import Dependence
 from ..polyhedral.isl_context import coalesced
@@ -105,6 +107,40 @@ def make_access(
         f"{{ {domain.get_tuple_name()}[{', '.join(names)}] -> {array.name}[{results}] }}"
     )
     return Access(kind, array, map_, relation.intersect_domain(domain), op)
+
+
+def make_load(array: Array, map_: AffineMap) -> Operation:
+    """A load of an element of an array."""
+    return affine.LoadOp.create(
+        operands=[array.value],
+        properties={"map": AffineMapAttr(map_)},
+        result_types=[array.element_type],
+    )
+
+
+def make_store(value: Operation, array: Array, map_: AffineMap) -> Operation:
+    """A store of a result to an element of an array."""
+    return affine.StoreOp.create(
+        operands=[value.results[0], array.value], properties={"map": AffineMapAttr(map_)}
+    )
+
+
+def copy_statement(
+    scop: Scop,
+    name: str,
+    iterators: tuple[str, ...],
+    domain: isl.Set,
+    source: tuple[Array, AffineMap],
+    target: tuple[Array, AffineMap],
+) -> Statement:
+    """The statement `target[...] = source[...]` at the instances of `domain`."""
+    load = make_load(*source)
+    store = make_store(load, *target)
+    accesses = (
+        make_access(scop, AccessKind.READ, *source, domain, load),
+        make_access(scop, AccessKind.WRITE, *target, domain, store),
+    )
+    return Statement(name, iterators, domain, accesses, (load, store))
 
 
 def named_domain(instances: isl.Set, name: str, iterators: Sequence[str]) -> isl.Set:

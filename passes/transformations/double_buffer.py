@@ -8,10 +8,8 @@ from functools import reduce
 from typing import ClassVar
 
 import islpy as isl
-from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir.affine import AffineExpr, AffineMap
 
-from ...dialects import affine
 from ..polyhedral.affine_text import to_text
 from ..polyhedral.equivalence.equivalence import compare
 from ..polyhedral.isl_context import coalesced
@@ -29,9 +27,9 @@ from ..schedules.errors import MalformedTransformation
 from ..schedules.phases import Phases
 from ..schedules.program_edits import (
     as_base,
+    copy_statement,
     free_name,
     loops_over,
-    make_access,
     named_domain,
     program_order,
     symbols,
@@ -374,19 +372,9 @@ class _Rotation:
         place = AffineMap(rank, count, tuple(dims))
         moved = tuple(dim + offset for dim, offset in zip(dims, offsets, strict=True))
         origin = AffineMap(rank, count, moved)
-        load = affine.LoadOp.create(
-            operands=[source.value],
-            properties={"map": AffineMapAttr(origin)},
-            result_types=[source.element_type],
-        )
-        store = affine.StoreOp.create(
-            operands=[load.results[0], target.value], properties={"map": AffineMapAttr(place)}
-        )
-        accesses = (
-            make_access(self.old, AccessKind.READ, source, origin, domain, load),
-            make_access(self.old, AccessKind.WRITE, target, place, domain, store),
-        )
-        return [Statement(name, iterators, domain, accesses, (load, store))]
+        return [
+            copy_statement(self.old, name, iterators, domain, (source, origin), (target, place))
+        ]
 
 
 def _later(instants: isl.Map) -> isl.Map:

@@ -8,10 +8,8 @@ from functools import reduce
 from typing import ClassVar
 
 import islpy as isl
-from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
-from ...dialects import affine
 from ..polyhedral.dependences import DependenceKind
 from ..polyhedral.equivalence.equivalence import compare
 from ..polyhedral.equivalence.last_writers import LastWriters, written
@@ -32,6 +30,7 @@ from ..schedules.program_edits import (
     as_base,
     cloned,
     copy_name,
+    copy_statement,
     free_name,
     induction_variable,
     loops_over,
@@ -374,20 +373,8 @@ class _Hoisting:
         place = AffineMap(rank, count, tuple(AffineExpr.dimension(k) for k in range(rank)))
         kept = self.found.subscripts[name]
         origin = AffineMap(rank, count, tuple(AffineExpr.dimension(k) for k in kept))
-        source = self.arrays[name]
-        load = affine.LoadOp.create(
-            operands=[source.value],
-            properties={"map": AffineMapAttr(origin)},
-            result_types=[source.element_type],
-        )
-        store = affine.StoreOp.create(
-            operands=[load.results[0], old.value], properties={"map": AffineMapAttr(place)}
-        )
-        accesses = (
-            make_access(self.old, AccessKind.READ, source, origin, domain, load),
-            make_access(self.old, AccessKind.WRITE, old, place, domain, store),
-        )
-        yield Statement(own, iterators, domain, accesses, (load, store))
+        source = self.arrays[name], origin
+        yield copy_statement(self.old, own, iterators, domain, source, (old, place))
 
 
 def _place_of(tree: Tree, statement: str, loop: str) -> int:

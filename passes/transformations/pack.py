@@ -9,11 +9,9 @@ from functools import reduce
 from typing import ClassVar
 
 import islpy as isl
-from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineExpr, AffineMap
 
-from ...dialects import affine
 from ..polyhedral.aff_expression import aff_expression
 from ..polyhedral.copied_dependences import after_copies, pairs_through
 from ..polyhedral.dependences import ARRAY_OPERATIONS, DependenceKind, note_dependences
@@ -30,6 +28,8 @@ from ..schedules.program_edits import (
     instances_for,
     loops_over,
     make_access,
+    make_load,
+    make_store,
     named_domain,
     outer_values,
     put_inside,
@@ -390,20 +390,13 @@ class _Packing:
         target = self.buffer, self._map(len(dims), [*outer, *self._place(subscripts)])
         if kind is AccessKind.WRITE:
             source, target = target, source
-        load = affine.LoadOp.create(
-            operands=[source[0].value],
-            properties={"map": AffineMapAttr(source[1])},
-            result_types=[self.array.element_type],
-        )
+        load = make_load(*source)
         scaled = next(iter(self.products.values()), None)
         computed = [multiply(scaled, load)] if scaled is not None else []
         extended = next(iter(self.extended.values()), None)
         if extended is not None:
             computed = [widen(extended, load)]
-        store = affine.StoreOp.create(
-            operands=[[load, *computed][-1].results[0], target[0].value],
-            properties={"map": AffineMapAttr(target[1])},
-        )
+        store = make_store([load, *computed][-1], *target)
         accesses = (
             make_access(self.old, AccessKind.READ, *source, domain, load),
             make_access(self.old, AccessKind.WRITE, *target, domain, store),

@@ -8,11 +8,9 @@ from typing import ClassVar, TypeVar
 
 import islpy as isl
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AffineMapAttr, StringAttr
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir.affine import AffineExpr, AffineMap
 
-from ...dialects import affine
 from ..polyhedral.aff_expression import aff_expression
 from ..polyhedral.reduction_kinds import reduction_kind
 from ..polyhedral.reductions import Accumulation
@@ -23,6 +21,8 @@ from ..schedules.program_edits import (
     free_name,
     loops_over,
     make_access,
+    make_load,
+    make_store,
     named_domain,
     outer_values,
     put_inside,
@@ -262,7 +262,7 @@ class _Factoring:
         kind = reduction_kind(self.accumulation.store.op, self._kind, self.array.element_type)
         neutral = arith.ConstantOp(kind.neutral)
         place = self._map(len(statement.loops), self._dims(statement))
-        store = _store(neutral, self.buffer, place)
+        store = make_store(neutral, self.buffer, place)
         access = make_access(
             self.old, AccessKind.WRITE, self.buffer, place, statement.domain, store
         )
@@ -275,9 +275,9 @@ class _Factoring:
         first = len(self.outer) + (1 if self.loop.within is None else 0)
         element = self._map(len(dims), dims[first : first + len(self.array.shape)])
         kind = reduction_kind(self.accumulation.store.op, self._kind, self.array.element_type)
-        whole, part = (_load(self.array, element), _load(self.buffer, place))
+        whole, part = (make_load(self.array, element), make_load(self.buffer, place))
         combined = kind.combine(whole.results[0], part.results[0])
-        store = _store(combined, self.array, element)
+        store = make_store(combined, self.array, element)
         domain = statement.domain
         accesses = (
             make_access(self.old, AccessKind.READ, self.array, element, domain, whole),
@@ -295,17 +295,3 @@ class _Factoring:
 
 
 _AFFINE_NAMES = {f"{kind}{sign}i": f"{kind}{sign}" for kind in ("max", "min") for sign in "su"}
-
-
-def _load(array: Array, map_: AffineMap) -> Operation:
-    return affine.LoadOp.create(
-        operands=[array.value],
-        properties={"map": AffineMapAttr(map_)},
-        result_types=[array.element_type],
-    )
-
-
-def _store(value: Operation, array: Array, map_: AffineMap) -> Operation:
-    return affine.StoreOp.create(
-        operands=[value.results[0], array.value], properties={"map": AffineMapAttr(map_)}
-    )
