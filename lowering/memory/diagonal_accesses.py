@@ -1,8 +1,9 @@
 """Accesses of an in-place sweep with one row per lane: which vectors hold what each of them reads.
 
 Lane `l` of the store of iteration `s` is the element `base + pitch * l + s`: rows in the lanes,
-each some columns behind the one before. An access at a constant distance from it is `lag`
-iterations ahead in the row `rows` lanes below: it reads that vector with its lanes moved.
+each some columns behind the one before. Sweeps to the left have `- s`. An access at a constant
+distance from it is `lag` iterations ahead in the row `rows` lanes below: it reads that vector with
+its lanes moved.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ def diagonal(
     (store,) = stores
     place = store.place
     pitch = _pitch(place)
-    if pitch is None or abs(pitch) < FARTHEST * place.width or not _advances(place, variable):
+    step = _step(place, variable)
+    if pitch is None or abs(pitch) < FARTHEST * place.width or abs(step) != 1:
         return None
     assert is_memref(place.memref.type)
     shape = place.memref.type.get_shape()
@@ -94,7 +96,7 @@ def diagonal(
         if distance is None or access.place.mask is not None:
             return None
         rows = round(distance / pitch)
-        lag = distance - rows * pitch
+        lag = step * (distance - rows * pitch)
         is_late = lag == 0 and order[access.operation] > order[store.operation]
         if abs(rows) > 1 or abs(lag) > most or is_late:
             return None
@@ -112,10 +114,10 @@ def _pitch(place: Place) -> int | None:
     return pitch if is_even else None
 
 
-def _advances(place: Place, variable: int) -> bool:
-    """Whether each iteration of a loop goes to the next column."""
+def _step(place: Place, variable: int) -> int:
+    """By how many columns each iteration of a loop goes on; 0 where it leaves the row."""
     *outer, last = place.subscripts
-    return last.coefficient(variable) == 1 and all(x.coefficient(variable) == 0 for x in outer)
+    return 0 if any(x.coefficient(variable) for x in outer) else last.coefficient(variable)
 
 
 def _distance(one: Place, other: Place, strides: Sequence[int]) -> int | None:

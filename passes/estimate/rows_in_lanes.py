@@ -1,7 +1,8 @@
 """In-place statements of which a vector has a row in each lane: where in it lies what they read.
 
-Lane `l` of step `s` writes the element `base + pitch * l + s`. What a read is away from that is a
-number of rows, which are lanes, and a lag, in steps (`lowering.memory.diagonal_vectors`).
+Lane `l` of step `s` writes the element `base + pitch * l + s`, or `- s` in sweeps to the left. What
+a read is away from that is a number of rows, which are lanes, and a lag, in steps
+(`lowering.memory.diagonal_vectors`).
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def neighbours(
         return None
     (write,) = writes
     pitch = statement.stride(write, down, statistics)
-    if abs(pitch) < SHORTEST_PITCH or statement.stride(write, along, statistics) != 1:
+    step = statement.stride(write, along, statistics)
+    if abs(pitch) < SHORTEST_PITCH or abs(step) != 1:
         return None
     extents = statistics.extents(write.array)
     strides = [prod(extents[position + 1 :]) for position in range(len(extents))]
@@ -60,7 +62,7 @@ def neighbours(
         rows = round(distance / pitch)
         if abs(rows) > 1:
             return None
-        found[read] = Neighbour(rows, distance - rows * pitch)
+        found[read] = Neighbour(rows, step * (distance - rows * pitch))
     return found or None
 
 

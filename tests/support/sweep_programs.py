@@ -29,10 +29,15 @@ func.func @f(%steps: index, %n: index, %m: index, %A: memref<?x?xKIND>, %B: memr
 
 @dataclass(frozen=True)
 class Sweep:
-    """Each element becomes a combination of `terms`: an array, rows below, and columns on."""
+    """Each element becomes a combination of `terms`: an array, rows below, and columns on.
+
+    Sweeps go down and to the right, or backwards.
+    """
 
     kind: str
     terms: tuple[tuple[str, int, int], ...]
+    upwards: bool = False
+    leftwards: bool = False
 
     @property
     def text(self) -> str:
@@ -41,7 +46,7 @@ class Sweep:
         lines: list[str] = []
         value = ""
         for number, (array, rows, columns) in enumerate(self.terms):
-            place = f"%i + {rows}, %j + {columns}".replace("+ -", "- ")
+            place = self._place(rows, columns)
             lines.append(f"%a{number} = affine.load %{array}[{place}] : memref<?x?x{self.kind}>")
             if number == 0:
                 value = "%a0"
@@ -51,13 +56,18 @@ class Sweep:
                 operation = "maximumf" if suffix == "f" else "maxsi"
             lines.append(f"%s{number} = arith.{operation} {value}, %a{number} : {self.kind}")
             value = f"%s{number}"
-        lines.append(f"affine.store {value}, %A[%i, %j] : memref<?x?x{self.kind}>")
+        lines.append(f"affine.store {value}, %A[{self._place(0, 0)}] : memref<?x?x{self.kind}>")
         return PROGRAM.replace("BODY", "\n        ".join(lines)).replace("KIND", self.kind)
 
     @property
     def function(self) -> Function:
         """The program."""
         return loopwright.load(self.text)["f"]
+
+    def _place(self, rows: int, columns: int) -> str:
+        row = f"%n - 1 - %i - {rows}" if self.upwards else f"%i + {rows}"
+        column = f"%m - 1 - %j - {columns}" if self.leftwards else f"%j + {columns}"
+        return f"{row}, {column}".replace("- -", "+ ").replace("+ -", "- ")
 
 
 def random_sweep(seed: int) -> Sweep:
@@ -69,7 +79,8 @@ def random_sweep(seed: int) -> Sweep:
     if draw.random() < 0.4:
         terms.append(("B", draw.randint(-1, 1), draw.randint(-2, 2)))
     draw.shuffle(terms)
-    return Sweep(draw.choice(list(KINDS)), tuple(terms))
+    kind = draw.choice(list(KINDS))
+    return Sweep(kind, tuple(terms), upwards=draw.random() < 0.4, leftwards=draw.random() < 0.4)
 
 
 def planes(kind: str, n: int, m: int) -> list[np.ndarray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -39,8 +40,13 @@ def blocks(schedule: Schedule, n: int = 150, m: int = 400) -> list[str]:
 
 @pytest.mark.parametrize(("target", "block"), [(WIDE, 8), (NARROW, 4)])
 @pytest.mark.parametrize("count", [1, 2, 4])
-def test_a_block_is_loaded_and_stored_once(target: Target, block: int, count: int) -> None:
-    loops = blocks(in_lanes(NINE.function, block * count, 2, target))
+@pytest.mark.parametrize("upwards", [False, True])
+@pytest.mark.parametrize("leftwards", [False, True])
+def test_a_block_is_loaded_and_stored_once(
+    target: Target, block: int, count: int, upwards: bool, leftwards: bool
+) -> None:
+    sweep = replace(NINE, upwards=upwards, leftwards=leftwards)
+    loops = blocks(in_lanes(sweep.function, block * count, 2, target))
     assert loops
     for loop in loops:
         assert loop.count("vector.gather") == block, "what the lanes have not loaded or computed"
@@ -73,8 +79,9 @@ def test_short_rows_are_left_alone() -> None:
 
 @pytest.mark.parametrize("sweep", [NINE, ALIGNMENT])
 @pytest.mark.parametrize("width", [4, 8, 16, 32])
-def test_odd_sizes(sweep: Sweep, width: int) -> None:
-    function = sweep.function
+@pytest.mark.parametrize("backwards", [False, True])
+def test_odd_sizes(sweep: Sweep, width: int, backwards: bool) -> None:
+    function = replace(sweep, upwards=backwards, leftwards=backwards).function
     schedule = in_lanes(function, width, 2)
     for sizes in ((2, 37, 301), (1, 71, 1030), (3, 9, 12), (1, 40, 95), (0, 9, 12)):
         assert_same(function, schedule, sweep.kind, sizes)
