@@ -12,6 +12,16 @@ one of the neighbours are such loads. A load of elements from two stores that ar
 waits until both are in the cache; so statements of which one reads what another has stored a vector
 before, as time steps of a stencil do in one loop, exchange their values in registers (Li et al.,
 "An efficient vectorization scheme for stencil computation", IPDPS 2022).
+
+Vectors of every second element (or every third ...) are rows of their own. Where a loop updates one
+of them and reads the others, as sweeps over one of two colours do, a load of neighbours on the left
+would meet what was stored last, under a mask, and wait for it:
+
+    for j step 16:                              for j step 16 iter_args(%p = %0):
+      %l = gather A[j - 1] [0, 2, ..., 14]        %r = gather A[j + 1] [0, 2, ..., 14]
+      %r = gather A[j + 1] [0, 2, ..., 14]  ->    %l = shuffle %p, %r [7, ..., 14]
+      scatter A[j] [0, 2, ..., 14], %v            scatter A[j] [0, 2, ..., 14], %v
+                                                  yield %r
 """
 
 from __future__ import annotations
@@ -51,7 +61,7 @@ SHORTEST = 4
 
 @dataclass(frozen=True)
 class _Access:
-    """A load or store of a row: its place in the body, and its first element from the variable."""
+    """A load or store of a row: its place in the body, and its first lane from the variable."""
 
     position: int
     offset: int
@@ -68,9 +78,13 @@ class _Access:
 
 @dataclass(frozen=True)
 class _Row:
-    """The accesses of one row with vectors of one kind; `place` is that of offset 0."""
+    """The accesses of one row with vectors of one kind; `place` is that of offset 0.
+
+    Lanes are `stride` elements of the array apart.
+    """
 
     place: Place
+    stride: int
     accesses: list[_Access]
 
 
@@ -150,7 +164,7 @@ def _windows(loop: affine.ForOp, numbering: Numbering, target: Target) -> list[_
         for row in _rows(group, variable, loop.step.value.data, order):
             inside = {access.operation for access in row.accesses}
             others = [a.place for a in group if a.is_store and a.operation not in inside]
-            if all(_is_another_row(row.place, other, variable) for other in others):
+            if all(_is_another_row(row, other, variable) for other in others):
                 result += _of_row(row, target)
     return result
 
@@ -162,33 +176,43 @@ def _rows(
     rows: list[_Row] = []
     for access in group:
         place = access.place
-        if not is_vector(place.type):
+        if not is_vector(place.type) or place.mask is not None:
             continue
         *outer, last = place.subscripts
+        stride = _stride(place)
         if (
-            place.width != step
+            stride is None
+            or place.width * stride != step * last.coefficient(variable)
             or bytes_of(place.type.element_type) < LEAST_BYTES
-            or (place.mask, place.offsets) != (None, None)
-            or last.coefficient(variable) != 1
             or any(each.coefficient(variable) != 0 for each in outer)
         ):
             continue
-        origin = replace(place, subscripts=(*outer, last - last.constant))
+        offset = last.constant // stride
+        origin = replace(place, subscripts=(*outer, last - offset * stride))
         row = next((row for row in rows if row.place.is_same(origin)), None)
         if row is None:
-            rows.append(row := _Row(origin, []))
-        row.accesses.append(_Access(order[access.operation], last.constant, access.operation))
+            rows.append(row := _Row(origin, stride, []))
+        row.accesses.append(_Access(order[access.operation], offset, access.operation))
     return rows
 
 
-def _is_another_row(one: Place, other: Place, variable: int) -> bool:
-    """Whether two places lie in different rows, in whichever iterations."""
-    pairs = zip(one.subscripts[:-1], other.subscripts[:-1], strict=True)
+def _stride(place: Place) -> int | None:
+    """By how many elements the lanes of a place go on; None where that is not the same for all."""
+    if place.offsets is None:
+        return 1
+    stride = place.offsets[1]
+    return stride if place.offsets == tuple(range(0, stride * place.width, stride)) else None
+
+
+def _is_another_row(row: _Row, other: Place, variable: int) -> bool:
+    """Whether a row has no elements in common with another place, in whichever iterations."""
+    *outer, last = (a - b for a, b in zip(row.place.subscripts, other.subscripts, strict=True))
+    if _stride(other) == row.stride and last.is_constant and last.constant % row.stride != 0:
+        # They move by whole vectors, so that other elements of the row stay others.
+        return all(each.coefficient(variable) == 0 for each in other.subscripts[:-1])
     return other.offsets is None and any(
-        a.coefficient(variable) == b.coefficient(variable) == 0
-        and (a - b).is_constant
-        and (a - b).constant != 0
-        for a, b in pairs
+        b.coefficient(variable) == 0 and difference.is_constant and difference.constant != 0
+        for difference, b in zip(outer, other.subscripts[:-1], strict=True)
     )
 
 
@@ -197,7 +221,8 @@ def _of_row(row: _Row, target: Target) -> Iterator[_Window]:
     is_line = target.vector_bits // 8 >= target.cache_line
     taken: set[Operation] = set()
     for producer in sorted(row.accesses, key=lambda a: (-a.offset, not a.is_store, a.position)):
-        if not (producer.is_store or is_line) or producer.operation in taken:
+        is_costly = is_line or row.stride > 1
+        if not (producer.is_store or is_costly) or producer.operation in taken:
             continue
         loads = tuple(
             access
@@ -274,7 +299,7 @@ def _before(builder: IRBuilder, first: Place, window: _Window, age: int) -> SSAV
     start = window.producer.offset - age * window.width
     needed = max(start, min(access.offset for access in window.loads))
     *outer, last = first.subscripts
-    vector = load(builder, replace(first, subscripts=(*outer, last + needed)))
+    vector = load(builder, replace(first, subscripts=(*outer, last + needed * window.row.stride)))
     missing = needed - start
     if missing == 0:
         return vector
@@ -291,10 +316,20 @@ def _raise_producer(window: _Window) -> None:
         default=producer,
     )
     if earliest.position < producer.position:
-        block = producer.operation.parent
-        assert block is not None
-        producer.operation.detach()
-        block.insert_op_before(producer.operation, earliest.operation)
+        _put_before(producer.operation, earliest.operation)
+
+
+def _put_before(operation: Operation, place: Operation) -> None:
+    """Moves an operation of a block to a place before it, and what it is computed from."""
+    block = place.parent
+    assert block is not None
+    for operand in operation.operands:
+        source = operand.owner
+        if isinstance(source, Operation) and source.parent is block:
+            _put_before(source, place)
+    if place.is_before_in_block(operation):
+        operation.detach()
+        block.insert_op_before(operation, place)
 
 
 def _shuffle(access: _Access, window: _Window, vectors: Sequence[SSAValue]) -> None:

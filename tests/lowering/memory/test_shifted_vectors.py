@@ -29,12 +29,24 @@ LOOP = """
     BODY
   }
 """
+# Every second element, or every third, by steps or by factors.
+STRIDED = """
+  affine.for %i = 2 to affine_map<()[s0] -> (s0 - 2)>()[%n] step STRIDE {
+    BODY
+  }
+"""
+SCALED = """
+  affine.for %i = 1 to affine_map<()[s0] -> ((s0 - 2) floordiv STRIDE)>()[%n] {
+    BODY
+  }
+"""
 
 
-def rows(*loops: list[Statement]) -> Function:
+def rows(*loops: list[Statement], loop: str = LOOP, stride: int = 1) -> Function:
     """Loops over rows, with statements in each."""
-    bodies = [LOOP.replace("BODY", body(statements)) for statements in loops]
-    return loopwright.load(PROGRAM.replace("LOOPS", "".join(bodies)))["f"]
+    bodies = [loop.replace("BODY", body(statements)) for statements in loops]
+    text = PROGRAM.replace("LOOPS", "".join(bodies)).replace("STRIDE", str(stride))
+    return loopwright.load(text.replace("[%i", f"[{stride} * %i") if loop is SCALED else text)["f"]
 
 
 def body(statements: list[Statement]) -> str:
@@ -108,7 +120,31 @@ def test_what_another_statement_has_stored_before_stays_in_registers(
         check(function, schedule, n)
 
 
-def test_stores_between_are_seen() -> None:
+@pytest.mark.parametrize("target", [WIDE, NARROW])
+@pytest.mark.parametrize("loop", [STRIDED, SCALED])
+def test_elements_between_those_that_are_stored_stay_in_registers(
+    target: Target, loop: str
+) -> None:
+    function = rows([("A", 0, [("A", -1), ("A", 0), ("A", 1)])], loop=loop, stride=2)
+    width = target.vector_bits // 64
+    schedule = function.schedule(f"vectorize{{loops=i width={width}}}", target)
+    body = loop_ir(schedule).split("iter_args")[1].split("affine.yield")[0]
+    assert body.count("vector.gather") == 2, "what is stored, and its neighbours on the right"
+    assert body.count("vector.shuffle") == 1
+    for n in (20, 60, 61, 75, 133):
+        check(function, schedule, n)
+
+
+def test_elements_that_are_stored_on_the_way_are_loaded() -> None:
+    function = rows([("A", 0, [("A", -1), ("A", 1), ("A", 2)])], loop=STRIDED, stride=2)
+    schedule = function.schedule("vectorize{loops=i width=8}", WIDE)
+    body = loop_ir(schedule).split("iter_args")[1].split("affine.yield")[0]
+    assert body.count("vector.gather") == 2, "the neighbours are carried, the next one is not"
+    check(function, schedule, 133)
+
+
+@pytest.mark.parametrize(("loop", "stride"), [(LOOP, 1), (STRIDED, 2), (STRIDED, 3), (SCALED, 2)])
+def test_stores_between_are_seen(loop: str, stride: int) -> None:
     """Of many programs, whatever they store, results are those of the loops as written."""
     chance = random.Random(1)
     shuffled = 0
@@ -121,7 +157,7 @@ def test_stores_between_are_seen() -> None:
             )
             for _ in range(chance.randint(1, 3))
         ]
-        function = rows(statements)
+        function = rows(statements, loop=loop, stride=stride)
         try:
             schedule = function.schedule("vectorize{loops=i width=8}", WIDE)
         except TransformationError:
