@@ -74,7 +74,7 @@ class ArrayArgument:
 
     def __post_init__(self) -> None:
         # Every call asks for these.
-        self._dtype = self.element.dtype
+        self._dtype, self._dtypes = self.element.dtype, self.element.dtypes
         self._misalignment = self._dtype.itemsize - 1
         self._fixed = tuple(
             (n, extent) for n, extent in enumerate(self.shape) if extent is not None
@@ -91,8 +91,9 @@ class ArrayArgument:
         Raises ArgumentTypeError, ArgumentValueError.
         """
         if type(value) is _ndarray:
-            flags = value.flags.num
-            if value.dtype is self._dtype and flags & _USABLE == _USABLE:
+            flags, dtype = value.flags.num, value.dtype
+            is_of_type = dtype is self._dtype or dtype in self._dtypes
+            if is_of_type and flags & _USABLE == _USABLE:
                 if flags & _WRITEABLE and value.size:
                     # The quickest way to an address; it needs memory that can be written.
                     key.append(value.shape)

@@ -363,6 +363,18 @@ def test_unsigned_elements_pass_as_signless_ones(fixed: Kernel) -> None:
     assert (out == 10).all()
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1"])
+def test_arrays_of_each_fitting_type_are_bound_at_a_glance(
+    dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing but the array itself is asked where its elements are: that takes ten times longer."""
+    kernel = compiled(ADD_BYTES)
+    array = np.arange(4, dtype=dtype)
+    monkeypatch.setattr("loopwright.runtime.calling.arguments.memory_of", None)
+    kernel(4, array, 1)
+    assert array.tolist() == [1, 2, 3, 4]
+
+
 def test_too_small_an_array_is_refused(gemm: Kernel) -> None:
     a, b, c = np.zeros((4, 5)), np.zeros((5, 6)), np.zeros((4, 6))
     gemm(4, 6, 5, c, a, b)
