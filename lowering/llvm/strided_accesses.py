@@ -34,12 +34,13 @@ def load_columns(
     """For each column a vector whose lane k is `stride * k + column` elements behind the pointer.
 
     The first column is 0, all are below the stride. Of short integers, a row is one long integer,
-    of which LLVM extends or truncates a part without moving lanes.
+    of which LLVM extends or truncates a part without moving lanes, where that is not as easy.
     """
     element = scalar_type(kind)
-    bits = element.width if isinstance(element, ir.IntType) else None
+    size = size_in_bytes(element)
+    is_short = isinstance(element, ir.IntType) and size in _SHORT
     extent = columns[-1] + 1
-    if bits in _SHORT and stride in _POWERS:
+    if is_short and stride in _POWERS and not emitter.module.target.permutes_lanes(size):
         return _parts_of_rows(emitter, pointer, kind, stride, columns, alignment)
     reach = stride * (kind.count - 1) + extent
     chunks = _chunks(emitter, kind, stride)
@@ -59,12 +60,12 @@ def load_columns(
 def _chunks(emitter: FunctionEmitter, kind: ir.VectorType, stride: int) -> Chunks[ir.Value] | None:
     """The registers that a vector is cut into to be interleaved; None where it is not.
 
-    With more than 256 bits, all but bytes are moved anywhere in a register in one operation.
+    Where elements are moved anywhere in a register in one operation, it is not cut further.
     """
-    bits = emitter.module.target.vector_bits
+    target = emitter.module.target
     size = size_in_bytes(scalar_type(kind))
-    count = min(kind.count, bits // (8 * size))
-    chunk = CHUNK_BYTES // size if bits <= LANES_APART or size == 1 else count
+    count = min(kind.count, target.vector_bits // (8 * size))
+    chunk = count if target.permutes_lanes(size) else CHUNK_BYTES // size
     if stride == 2 or kind.count % count or (kind.count // count).bit_count() != 1:
         return None
     if chunk < 2 or count % chunk or count.bit_count() != 1:
@@ -103,10 +104,9 @@ def _lanes(value: ir.Value) -> int:
     return value.type.count
 
 
-LANES_APART = 256
-"""Bits of registers in which shuffles stay inside of 16 bytes, as a rule (AVX2)."""
+_SHORT = (1, 2)
+"""Bytes of short integers."""
 
-_SHORT = (8, 16)
 _POWERS = (2, 4)
 
 

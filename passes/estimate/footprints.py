@@ -55,20 +55,21 @@ def _planes(access: Access, pitches: Sequence[int], line: int) -> tuple[int, ...
 def _contiguous(
     lengths: Sequence[float], extents: Sequence[int], size: int, cache_line: int
 ) -> tuple[Sequence[float], float]:
-    """The lengths of the outer dimensions, and the bytes that lie next to each other.
+    """The lengths of the outer dimensions, and the bytes from the first to the last of inner ones.
 
-    Short rows that are touched as a whole, as the channels of pixels, share lines with the next.
+    Rows shorter than a line, as the channels of pixels, share lines with the next, whether all of
+    their elements are touched or one.
     """
     if not lengths:
         return (), size
     *outer, last = lengths
-    row = last * size
+    span, pitch = last * size, size
     for extent in reversed(extents[1:]):
-        if last < extent or row >= cache_line:
+        pitch *= extent
+        if pitch >= cache_line:
             break
-        last = outer.pop()
-        row *= last
-    return outer, row
+        span += (outer.pop() - 1) * pitch
+    return outer, span
 
 
 def lines(elements: int, size: int, cache_line: int) -> float:

@@ -60,6 +60,11 @@ class Target(Machine):
         """Whether fused multiply-adds are instructions, which elementary functions are made of."""
         return not self.features.isdisjoint(("fma", "asimd"))
 
+    def permutes_lanes(self, element_bytes: int) -> bool:
+        """Whether one instruction moves such elements of two registers of 512 bits anywhere."""
+        sets = {1: "avx512vbmi", 2: "avx512bw"}
+        return self.vector_bits == 512 and sets.get(element_bytes, "avx512f") in self.features
+
     @property
     def adds_products_in_pairs(self) -> bool:
         """Whether one operation multiplies 16-bit integers and adds pairs of the products."""

@@ -62,6 +62,43 @@ def test_what_is_further_apart_is_gathered() -> None:
     assert "llvm.masked.gather" in llvm_ir(text, "vectorize{loops=i width=4}")
 
 
+def separated(columns: tuple[int, ...], stride: int, rows: int, kind: str) -> str:
+    """Some columns of rows, each to a row of its own."""
+    count = stride * (rows - 1) + columns[-1] + 1
+    lines = [
+        f"    %{c} = affine.load %A[%i * {stride} + {c}] : memref<{count}x{kind}>\n"
+        f"    affine.store %{c}, %B[{n}, %i] : memref<{len(columns)}x{rows}x{kind}>\n"
+        for n, c in enumerate(columns)
+    ]
+    return (
+        f"func.func @f(%A: memref<{count}x{kind}>, %B: memref<{len(columns)}x{rows}x{kind}>) {{\n"
+        f"  affine.for %i = 0 to {rows} {{\n{''.join(lines)}  }}\n  return\n}}\n"
+    )
+
+
+@pytest.mark.parametrize(("kind", "width"), [("i8", 32), ("i8", 64), ("i16", 32), ("f32", 16)])
+@pytest.mark.parametrize("columns", [(0,), (0, 1), (0, 2), (0, 1, 2), (0, 3), (0, 1, 2, 3)])
+@pytest.mark.parametrize("rows", [64, 131])
+def test_columns_of_short_rows(kind: str, width: int, columns: tuple[int, ...], rows: int) -> None:
+    text = separated(columns, 4, rows, kind)
+    a = np.arange(4 * (rows - 1) + columns[-1] + 1).astype(TYPES[kind])
+    b = np.zeros((len(columns), rows), TYPES[kind])
+    loopwright.load(text)["f"].compile(f"vectorize{{loops=i width={width}}}")(a, b)
+    assert np.array_equal(b, [a[column::4] for column in columns])
+
+
+@pytest.mark.parametrize(
+    ("target", "shuffles", "truncations"), [("zen4", 8, 0), ("generic-avx512", 0, 4)]
+)
+def test_bytes_are_permuted_where_one_instruction_does_it(
+    target: str, shuffles: int, truncations: int
+) -> None:
+    text = separated((0, 1, 2, 3), 4, 64, "i8")
+    code = llvm_ir(text, "vectorize{loops=i width=64}", Target.named(target))
+    assert code.count("shufflevector") == shuffles
+    assert code.count("= trunc") == truncations
+
+
 def interleaved(channels: int, kind: str, between: str = "") -> str:
     stores = "".join(
         f"    %{c} = affine.load %A[{c}, %i] : memref<{channels}x{N}x{kind}>\n"
