@@ -1,0 +1,49 @@
+"""False sharing: threads that write again and again to two parts of the same cache lines."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ..polyhedral.schedule_tree import Loop, leaves, place_of
+from .program_statistics import is_scalar
+from .scheduled_program import ScheduledProgram
+
+SHARED_LINE = 5e-8
+"""Seconds until a line that another core has just written can be written (measured on a Zen 4)."""
+
+
+def shared_line_seconds(program: ScheduledProgram, loop: Loop, outer: tuple[Loop, ...]) -> float:
+    """Seconds that the threads of a parallel loop wait for lines at the borders of their parts.
+
+    Where a thread has one part of each row, next to that of another thread, and both write to their
+    parts of the same rows in every iteration of a loop inside. Arrays begin anywhere in a line.
+    """
+    seconds = 0.0
+    for leaf, loops in leaves(loop, outer):
+        statement = program.statement(leaf.statement)
+        trips = statement.trips(loops)
+        place = place_of(loop, loops)
+        if not 1 < trips[place] <= program.context.threads:
+            continue
+        inside = [
+            (statement.direction(loops, each), count)
+            for each, count in zip(loops[place + 1 :], trips[place + 1 :], strict=True)
+        ]
+        for write in statement.statement.writes:
+            if is_scalar(write.array) or write.array.is_local:
+                continue
+            strides = [
+                1 << 20
+                if direction is None
+                else statement.stride(write, direction, program.statistics)
+                for direction, _ in inside
+            ]
+            if 1 not in strides:
+                continue
+            row = strides.index(1)
+            # What stays where it is in loops inside of a row is in a register.
+            again = prod(n for s, (_, n) in zip(strides[:row], inside, strict=False) if s == 0)
+            lines = prod(n for s, (_, n) in zip(strides, inside, strict=True) if s not in (0, 1))
+            if again > 1:
+                seconds += again * lines * SHARED_LINE
+    return seconds
