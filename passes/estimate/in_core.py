@@ -23,7 +23,7 @@ from .masked_rows import behind_masked_rows
 from .opaque_work import opaque_operations
 from .operation_costs import Changes, operation_class, throughput
 from .paired_products import adds_pairs
-from .partial_tiles import utilisation
+from .partial_tiles import partial_cycles, utilisation
 from .program_statistics import StatementStatistics, bytes_of, is_moved, is_scalar
 from .recurrence_bound import recurrence
 from .scheduled_program import ScheduledProgram, innermost_loop, value_in_iterators
@@ -263,7 +263,8 @@ class InCoreTime:
                 is_late * lanes * program.machine.masked_forwarding,
                 self._latency_in_order(statistics, loops, vector, lanes),
             ),
-            program.machine.guard_cycles * guards,
+            program.machine.guard_cycles * guards
+            + partial_cycles(statistics, loops) * lanes / statistics.instances,
         )
 
     def _guards(
