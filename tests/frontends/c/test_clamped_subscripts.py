@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import loopwright
+from loopwright.passes.estimate.gather_costs import has_gathers
 
 CROSS = """
 void cross(int h, int w, float a[h][w], float o[h][w]) {
@@ -25,6 +26,29 @@ void sums(int h, int w, unsigned char a[h][w], int o[h][w]) {
   for (int j = 0; j < w; j++)
     for (int i = 0; i < h; i++)
       o[i < 3 ? i : 3][j] += a[i][j + 2 < w ? j + 2 : w - 1];
+}
+"""
+
+CLAMPED = """
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+void clamped(int h, int w, float a[h][w], float o[h][w]) {
+  for (int i = 0; i < h; i++)
+    for (int j = 0; j < w; j++) {
+      float s = 0;
+      for (int k = -2; k <= 2; k++) {
+        int y = MIN(MAX(i + k, 0), h - 1);
+        s += a[i][MIN(MAX(j + k, 0), w - 1)] + 2 * a[y][j];
+      }
+      o[i][j] = s;
+    }
+}
+"""
+
+REFLECTED = """
+void reflected(int n, float a[n], float o[n]) {
+  for (int i = 0; i < n; i++)
+    o[i] = a[i < 2 ? 2 - i : i - 2] + a[i > 1 && n > i ? i / 2 : n - 1 - i];
 }
 """
 
@@ -64,6 +88,31 @@ def test_neighbours_beyond_the_border(tmp_path: Path, schedule: str | None) -> N
         left, right = np.maximum(j - 1, 0), np.minimum(j + 1, w - 1)
         expected = a[i, left] + a[i, right] + a[up, j] + a[down, j] + a[up, left] - 4 * a
         np.testing.assert_allclose(o, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("schedule", [None, "default"])
+def test_positions_between_two_limits(tmp_path: Path, schedule: str | None) -> None:
+    f = load(CLAMPED, tmp_path)
+    assert not any(each.is_opaque or has_gathers(each) for each in f.scop.statements)
+    for h, w in SHAPES:
+        a, o = np.random.rand(h, w).astype("f4"), np.zeros((h, w), "f4")
+        f.compile(schedule, threads=1)(h, w, a, o)
+        i, j = np.indices((h, w))
+        expected = sum(
+            a[i, np.clip(j + k, 0, w - 1)] + 2 * a[np.clip(i + k, 0, h - 1), j]
+            for k in range(-2, 3)
+        )
+        np.testing.assert_allclose(o, expected, 1e-5)
+
+
+@pytest.mark.parametrize("schedule", [None, "default"])
+def test_positions_that_are_reflected(tmp_path: Path, schedule: str | None) -> None:
+    f = load(REFLECTED, tmp_path)
+    for n in (3, 4, 9, 40):
+        a, o = np.random.rand(n).astype("f4"), np.zeros(n, "f4")
+        f.compile(schedule, threads=1)(n, a, o)
+        i = np.arange(n)
+        np.testing.assert_array_equal(o, a[abs(i - 2)] + a[np.where(i > 1, i // 2, n - 1 - i)])
 
 
 @pytest.mark.parametrize("schedule", [None, "default"])
