@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from ..polyhedral.schedule_tree import Loop, leaves, place_of
-from .program_statistics import is_scalar
+from ..polyhedral.scop import Access
+from .program_statistics import Slope, is_scalar, subscript_steps
 from .scheduled_program import ScheduledProgram
 
 SHARED_LINE = 5e-8
@@ -29,8 +31,9 @@ def shared_line_seconds(program: ScheduledProgram, loop: Loop, outer: tuple[Loop
             (statement.direction(loops, each), count)
             for each, count in zip(loops[place + 1 :], trips[place + 1 :], strict=True)
         ]
+        across = statement.motion(loops, loop)
         for write in statement.statement.writes:
-            if is_scalar(write.array) or write.array.is_local:
+            if is_scalar(write.array) or write.array.is_local or not _shares_rows(write, across):
                 continue
             strides = [
                 1 << 20
@@ -47,3 +50,11 @@ def shared_line_seconds(program: ScheduledProgram, loop: Loop, outer: tuple[Loop
             if again > 1:
                 seconds += again * lines * SHARED_LINE
     return seconds
+
+
+def _shares_rows(write: Access, across: Sequence[Slope] | None) -> bool:
+    """Whether a loop moves along the rows of an array, and along nothing else."""
+    if across is None:
+        return False
+    *others, last = subscript_steps(write, across)
+    return bool(last) and not any(others)
