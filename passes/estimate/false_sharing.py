@@ -7,7 +7,7 @@ from math import prod
 
 from ..polyhedral.schedule_tree import Loop, leaves, place_of
 from ..polyhedral.scop import Access
-from .program_statistics import Slope, is_scalar, subscript_steps
+from .program_statistics import Slope, subscript_steps
 from .scheduled_program import ScheduledProgram
 
 SHARED_LINE = 5e-8
@@ -27,26 +27,25 @@ def shared_line_seconds(program: ScheduledProgram, loop: Loop, outer: tuple[Loop
         place = place_of(loop, loops)
         if not 1 < trips[place] <= program.context.threads:
             continue
-        inside = [
-            (statement.direction(loops, each), count)
-            for each, count in zip(loops[place + 1 :], trips[place + 1 :], strict=True)
-        ]
+        inside = loops[place + 1 :]
         across = statement.motion(loops, loop)
         for write in statement.statement.writes:
-            if is_scalar(write.array) or write.array.is_local or not _shares_rows(write, across):
+            if write.array.argument is None or not _shares_rows(write, across):
                 continue
             strides = [
-                1 << 20
-                if direction is None
-                else statement.stride(write, direction, program.statistics)
-                for direction, _ in inside
+                None if along is None else statement.stride(write, along, program.statistics)
+                for each in inside
+                for along in [statement.direction(loops, each)]
             ]
             if 1 not in strides:
                 continue
-            row = strides.index(1)
-            # What stays where it is in loops inside of a row is in a register.
-            again = prod(n for s, (_, n) in zip(strides[:row], inside, strict=False) if s == 0)
-            lines = prod(n for s, (_, n) in zip(strides, inside, strict=True) if s not in (0, 1))
+            walk = list(zip(inside, trips[place + 1 :], strides, strict=True))
+            lines = prod(count for _, count, stride in walk if stride not in (0, 1))
+            # What stays where it is in the innermost loops that are no copies is in a register.
+            kept = [(count, stride) for each, count, stride in walk if each.unroll != 0]
+            while kept and kept[-1][1] == 0:
+                kept.pop()
+            again = prod(count for count, stride in kept if stride == 0)
             if again > 1:
                 seconds += again * lines * SHARED_LINE
     return seconds
