@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...dialects.errors import SourceError
-from ..text.affine import Affine, Index, quotient
+from ..text.affine import Affine, Index, map_text, quotient
 from ..text.conditions import Condition, Fixed
 from ..text.emitter import Emitter, NotAffine
 from .aliases import Aliases
@@ -292,8 +292,14 @@ class Expressions:
                 f"'{symbol.name}' has {array.elements.rank} dimensions, not {len(written)}",
                 node.place,
             )
-        texts = [self.affine(each, "a subscript").render() for each in written]
-        return array, ", ".join(texts)
+        return array, ", ".join(map(self._subscript, written))
+
+    def _subscript(self, node: Expression) -> str:
+        """An affine subscript, or a minimum or maximum of such; raises SourceError."""
+        index = self.index(node, "a subscript")
+        if index.affine is not None:
+            return index.affine.render()
+        return self.emitter.operation(f"affine.{index.kind} {map_text(index.parts)}", node)
 
 
 def _no_array(symbol: Symbol, node: Expression) -> SourceError:

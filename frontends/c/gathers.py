@@ -8,7 +8,7 @@ from ...dialects.errors import SourceError
 from ..text.guards import Guards
 from .c_types import IntegerType
 from .evaluator import Evaluator
-from .tree import Binary, Expression, Name, Piece, Subscript, Symbol, walk
+from .tree import Binary, Conditional, Expression, Name, Piece, Subscript, Symbol, walk
 from .values import Array, Constant, Linear, Scalar, index_of
 
 
@@ -34,11 +34,15 @@ class Gathers:
         array = self.arrays.get(symbol)
         if array is None or len(written) != array.elements.rank:
             return False
-        if any(self._is_data(each) for each in written):
+        if any(self._is_data(each) or self._is_choice(each) for each in written):
             return True
         is_opaque = any(self._is_product(each) for each in written)
         self.has_products |= is_opaque
         return is_opaque
+
+    def _is_choice(self, node: Expression) -> bool:
+        """Whether it is one of several integers, which raising has accesses of their own for."""
+        return isinstance(node, Conditional) and self.expressions.static(node) is None
 
     def _is_product(self, node: Expression) -> bool:
         """Whether it multiplies loop variables, or has a remainder by what is no constant.

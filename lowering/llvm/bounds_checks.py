@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 
 from llvmlite import ir
 from xdsl.ir import SSAValue
@@ -78,13 +79,22 @@ def guard_pointer(
 
 
 def guard_mask(
-    emitter: FunctionEmitter, memref: SSAValue, subscripts: Sequence[ir.Value], mask: ir.Value
+    emitter: FunctionEmitter,
+    memref: SSAValue,
+    subscripts: Sequence[ir.Value],
+    mask: ir.Value,
+    offsets: ir.Value | None = None,
+    *,
+    always: bool = False,
 ) -> ir.Value:
-    """The lanes of a mask in which a vector of neighbouring elements may be accessed."""
-    if not emitter.module.options.check_bounds:
+    """The lanes of a mask in which elements of a row may be accessed: neighbours without offsets.
+
+    Checked in a bounds-checked build, or `always`.
+    """
+    if not (always or emitter.module.options.check_bounds):
         return mask
     *outer, last = _checks(emitter, memref, subscripts)
-    lanes = _lanes(emitter, last.subscript, None, mask)
+    lanes = _lanes(emitter, last.subscript, offsets, mask)
     return _guard_lanes(emitter, memref, outer, last.dimension, lanes, last.extent, mask)
 
 
@@ -94,11 +104,9 @@ def guard_offsets(
     subscripts: Sequence[ir.Value],
     offsets: ir.Value,
     mask: ir.Value,
-    *,
-    always: bool = False,
 ) -> ir.Value:
     """The lanes of a mask whose elements, at offsets from the one at the subscripts, exist."""
-    if not (always or emitter.module.options.check_bounds):
+    if not emitter.module.options.check_bounds:
         return mask
     sizes = emitter.buffer(memref).sizes
     first, count = constant(0), constant(1)
@@ -165,15 +173,12 @@ def _note_unless(
     violated, checked = emitter.block("violated"), emitter.block("checked")
     builder.cbranch(holds, checked, violated)
     builder.position_at_end(violated)
-    *before, last = checks
-    found = (constant(last.dimension), last.subscript, last.extent)
-    for check in reversed(before):
-        own = (constant(check.dimension), check.subscript, check.extent)
-        found = tuple(
-            builder.select(check.holds, other, mine) for mine, other in zip(own, found, strict=True)
-        )
+    # Which one it is, is found out of line: here, it would be computed ahead of the branch.
     name = _text(emitter.module, name_of(memref).removeprefix("%"))
-    builder.call(_note(emitter.module), [name, *found])
+    found = (
+        (check.holds, constant(check.dimension), check.subscript, check.extent) for check in checks
+    )
+    builder.call(_note(emitter.module, len(checks)), [name, *chain.from_iterable(found)])
     builder.branch(emitter.stop or checked)
     builder.position_at_end(checked)
 
@@ -203,26 +208,41 @@ def _text(module: ModuleEmitter, text: str) -> ir.Value:
     return variable
 
 
-def _note(module: ModuleEmitter) -> ir.Function:
-    """The function that fills the record, unless it is taken."""
-    name = f"{BOUNDS_VIOLATION}.note"
+def _note(module: ModuleEmitter, checks: int) -> ir.Function:
+    """The function that fills the record with the first of some checks that does not hold."""
+    name = f"{BOUNDS_VIOLATION}.note{checks}"
     existing = module.module.globals.get(name)
     if isinstance(existing, ir.Function):
         return existing
-    record = ir.GlobalVariable(module.module, RECORD, BOUNDS_VIOLATION)
-    record.initializer = ir.Constant(RECORD, None)
-    record.type = POINTER  # llvmlite's own type lets only whole records be stored
-    function = module.define(name, ir.FunctionType(VOID, RECORD.elements[1:]), public=False)
+    kinds = [POINTER, *[I1, I64, I64, I64] * checks]
+    function = module.define(name, ir.FunctionType(VOID, kinds), public=False)
     set[str].update(function.attributes, ("noinline", "cold"))
     entry, first, done = (function.append_basic_block(k) for k in ("entry", "first", "done"))
+    record = _record(module)
     builder = ir.IRBuilder(entry)
     taken = builder.atomic_rmw("add", record, constant(1), "monotonic")
     builder.cbranch(builder.icmp_unsigned("==", taken, constant(0)), first, done)
     builder.position_at_end(first)
-    for position, argument in enumerate(function.args, start=1):
+    text, *arguments = function.args
+    *before, last = zip(*[iter(arguments)] * 4, strict=True)
+    found = last[1:]
+    for holds, *own in reversed(before):
+        found = [builder.select(holds, other, mine) for mine, other in zip(own, found, strict=True)]
+    for position, value in enumerate((text, *found), start=1):
         indices = [ir.Constant(I32, k) for k in (0, position)]
-        builder.store(argument, builder.gep(record, indices, source_etype=RECORD))
+        builder.store(value, builder.gep(record, indices, source_etype=RECORD))
     builder.branch(done)
     builder.position_at_end(done)
     builder.ret_void()
     return function
+
+
+def _record(module: ModuleEmitter) -> ir.GlobalVariable:
+    """The record of a module."""
+    existing = module.module.globals.get(BOUNDS_VIOLATION)
+    if isinstance(existing, ir.GlobalVariable):
+        return existing
+    record = ir.GlobalVariable(module.module, RECORD, BOUNDS_VIOLATION)
+    record.initializer = ir.Constant(RECORD, None)
+    record.type = POINTER  # llvmlite's own type lets only whole records be stored
+    return record

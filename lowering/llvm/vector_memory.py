@@ -138,16 +138,19 @@ def _masked_load(
     subscripts: Sequence[SSAValue],
     mask: SSAValue,
     otherwise: SSAValue,
+    *,
+    is_checked: bool = False,
 ) -> None:
     pointer = _pointer(emitter, base, subscripts)
     default = emitter.value(otherwise)
     stored = to_storage(emitter, default)
     count = leading_lanes(lanes_of(mask))
-    if count is not None and not _masks_loads(emitter, stored.type, count):
+    if count is not None and not (is_checked or _masks_loads(emitter, stored.type, count)):
         loaded = load_leading(emitter, pointer, stored, count, _alignment(op, stored.type))
         emitter.values[op.results[0]] = from_storage(emitter, loaded, default.type)
         return
-    active = guard_mask(emitter, base, emitter.all_values(subscripts), emitter.value(mask))
+    places, active = emitter.all_values(subscripts), emitter.value(mask)
+    active = guard_mask(emitter, base, places, active, always=is_checked)
     loaded = emitter.call_intrinsic(
         "llvm.masked.load",
         [pointer, ir.Constant(I32, _alignment(op, stored.type)), active, stored],
@@ -227,14 +230,11 @@ def _pointers(emitter: FunctionEmitter, op: Operation) -> tuple[ir.Value, Sequen
     addresses = emitter.builder.gep(pointer, [positions], source_etype=storage_type(buffer.element))
     # llvmlite does not know that a vector of offsets makes a vector of addresses.
     addresses.type = ir.VectorType(POINTER, positions.type.count)
-    active = guard_offsets(
-        emitter,
-        base,
-        emitter.all_values(subscripts),
-        positions,
-        emitter.value(mask),
-        always=depends_on_data(offsets),
-    )
+    places, active = emitter.all_values(subscripts), emitter.value(mask)
+    if depends_on_data(offsets):
+        active = guard_mask(emitter, base, places, active, positions, always=True)
+    else:
+        active = guard_offsets(emitter, base, places, positions, active)
     return addresses, (active, emitter.value(value))
 
 
@@ -249,6 +249,9 @@ def emit_gather(emitter: FunctionEmitter, op: GatherOp) -> None:
         _pass_through(emitter, op)
         return
     emitter.loaded.add(op)
+    if any(depends_on_data(index) for index in op.indices) and _is_contiguous(op.index_vec):
+        _emit_row(emitter, op)
+        return
     if _emit_strided(emitter, op):
         _pass_through(emitter, op)
         return
@@ -268,6 +271,16 @@ def emit_gather(emitter: FunctionEmitter, op: GatherOp) -> None:
         [stored.type, addresses.type],
     )
     emitter.values[op.result] = from_storage(emitter, loaded, otherwise.type)
+
+
+def _emit_row(emitter: FunctionEmitter, op: GatherOp) -> None:
+    """Neighbours in a row that depends on data: one check for all lanes, where all are on."""
+    kind = type_of(op.result)
+    if varying_mask(op.mask) is None:
+        pointer = accessed_pointer(emitter, op.base, op.indices, kind, always_checked=True)
+        emitter.values[op.result] = load(emitter, pointer, kind, _alignment(op, kind))
+    else:
+        _masked_load(emitter, op, op.base, op.indices, op.mask, op.pass_thru, is_checked=True)
 
 
 def _emit_strided(emitter: FunctionEmitter, op: GatherOp) -> bool:

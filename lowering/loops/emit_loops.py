@@ -15,9 +15,10 @@ from ..nest.index_expression import Index, decide, substitute_condition
 from ..nest.nest import Block as Parts
 from ..nest.nest import Call, For, Guard, Nest, Once, TileSplit, is_uneven
 from ..nest.unrolled_copies import unrolled_copies
-from .emit_statements import Lanes, StatementEmitter
+from .emit_statements import StatementEmitter
 from .emit_vector_loops import Environment, VectorLoopEmitter
 from .ir_builder import IRBuilder
+from .lane_places import Lanes
 from .loop_bounds import bounds, loop_value, value_of
 from .parallel_loops import parallel_loop
 from .storage import Storage

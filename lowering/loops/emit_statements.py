@@ -8,7 +8,7 @@ one element per lane is a contiguous vector access; anything else linear is a ga
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import arith, func, memref
@@ -23,13 +23,19 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from ...dialects import affine, vector
 from ...dialects.arith import IndexCastOp
 from ...dialects.memref import CastOp, is_memref
 from ...dialects.vector import is_vector, vector_of
 from ...passes.polyhedral.fused_products import keep_fused
-from ...passes.polyhedral.gathers import argument_arrays, whole_arrays
+from ...passes.polyhedral.gathers import (
+    GatherLanes,
+    argument_arrays,
+    gather_lanes,
+    whole_arrays,
+)
 from ...passes.polyhedral.schedule_tree import Loop
 from ...passes.polyhedral.scop import Access, AccessKind, Scop, Statement
 from ..nest.aff_to_index import aff_to_index
@@ -37,37 +43,8 @@ from ..nest.index_expression import Index, linear_form
 from ..nest.nest import Call
 from .alignment import RowAccess
 from .ir_builder import IRBuilder, vector_of_zeros
+from .lane_places import Lanes, Place, along_lanes, elements_to, locate, stride_in
 from .storage import Storage
-
-
-@dataclass(frozen=True)
-class Lanes:
-    """Adjacent iterations executed as one vector.
-
-    `mask` (vector of i1), when given, says which lanes are iterations of the loop. The variable is
-    made anew for every vector; it does not tell two vectors apart.
-    """
-
-    variable: int = field(compare=False)
-    width: int
-    mask: SSAValue | None = None
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Subscripts of an access in the first lane, and their stride from lane to lane.
-
-    Without `lanes` it is one element, the same for all lanes.
-    """
-
-    first: tuple[Index, ...]
-    steps: tuple[int, ...] = ()
-    lanes: Lanes | None = None
-
-    @property
-    def is_contiguous(self) -> bool:
-        """Whether neighbouring lanes are neighbouring elements of a row."""
-        return self.steps[-1:] == (1,) and not any(self.steps[:-1])
 
 
 @dataclass(frozen=True)
@@ -75,7 +52,7 @@ class _Loaded:
     """A loaded value and its memory location."""
 
     memref: SSAValue
-    place: _Place
+    place: Place
 
 
 class StatementEmitter:
@@ -141,15 +118,15 @@ class StatementEmitter:
         if statement.is_opaque:
             return False
         arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
-        if any(isinstance(op, memref.LoadOp) and len(op.indices) > 1 for op in statement.body):
+        if GatherLanes.APART in self._gather_lanes(statement, arguments, lanes).values():
             return False
         for access in statement.accesses:
-            located = _along(self._subscripts(access, statement.name, arguments), lanes)
+            located = along_lanes(self._subscripts(access, statement.name, arguments), lanes)
             if located is None:
                 return False
             if access.kind is AccessKind.WRITE and not any(located.steps):
                 return False
-            if _stride(self.storage.memref(access.array, statement.name), located.steps) is None:
+            if stride_in(self.storage.memref(access.array, statement.name), located.steps) is None:
                 return False
         return all(
             linear_form(expression, len(call.arguments))
@@ -159,13 +136,28 @@ class StatementEmitter:
             for expression in statement.indices.values()
         )
 
+    def _gather_lanes(
+        self, statement: Statement, arguments: Mapping[int, Index], lanes: Lanes
+    ) -> Mapping[memref.LoadOp, GatherLanes]:
+        """How the gathers of a statement lie in the lanes of a vector."""
+
+        def step(value: Access | AffineExpr) -> int | None:
+            if isinstance(value, Access):
+                place = along_lanes(self._subscripts(value, statement.name, arguments), lanes)
+                return None if place is None or any(place.steps) else 0
+            index = linear_form(value, len(statement.loops)).substitute(arguments)
+            located = index.along(lanes.variable, lanes.width)
+            return None if located is None else located[1]
+
+        return gather_lanes(statement, step)
+
     def rows(self, call: Call, lanes: Lanes) -> Iterator[RowAccess]:
         """The accesses of the call along a row from lane to lane, where pitches are known."""
         arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
         for access in self.statements[call.statement].accesses:
             memref = self.storage.memref(access.array, call.statement)
-            located = _along(self._subscripts(access, call.statement, arguments), lanes)
-            place = located and _linear(memref, located.first)
+            located = along_lanes(self._subscripts(access, call.statement, arguments), lanes)
+            place = located and elements_to(memref, located.first)
             if located is not None and located.is_contiguous and place is not None:
                 yield RowAccess(memref, place, is_store=access.kind is AccessKind.WRITE)
 
@@ -180,7 +172,7 @@ class StatementEmitter:
     def _lies_apart(self, call: Call, lanes: Lanes, accesses: Iterable[Access]) -> Iterator[bool]:
         arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
         for access in accesses:
-            place = _along(self._subscripts(access, call.statement, arguments), lanes)
+            place = along_lanes(self._subscripts(access, call.statement, arguments), lanes)
             yield place is None or (any(place.steps) and not place.is_contiguous)
 
     def _subscripts(self, access: Access, user: str, arguments: Mapping[int, Index]) -> list[Index]:
@@ -202,11 +194,7 @@ class StatementEmitter:
         lanes: Lanes | None,
     ) -> None:
         if isinstance(operation, memref.LoadOp):
-            indices = [
-                self._operand(statement, index, values, arguments, lanes)
-                for index in operation.indices
-            ]
-            values[operation.res] = self._gather(operation, indices, lanes)
+            values[operation.res] = self._gather(statement, operation, values, arguments, lanes)
             return
         operands = [
             self._operand(statement, operand, values, arguments, lanes)
@@ -305,17 +293,31 @@ class StatementEmitter:
         return self.builder.emit(CastOp.build(operands=[array], result_types=[kind])).dest
 
     def _gather(
-        self, operation: memref.LoadOp, indices: list[SSAValue], lanes: Lanes | None
+        self,
+        statement: Statement,
+        operation: memref.LoadOp,
+        values: Mapping[SSAValue, SSAValue],
+        arguments: Mapping[int, Index],
+        lanes: Lanes | None,
     ) -> SSAValue:
         """A load at subscripts that depend on data."""
         array = self.storage.arguments[self.arrays[operation.memref].name]
+        indices = [
+            self._operand(statement, index, values, arguments, lanes) for index in operation.indices
+        ]
         if lanes is None or not any(is_vector(index.type) for index in indices):
             return self.builder.emit(memref.LoadOp.get(array, indices)).results[0]
-        (offsets,) = indices  # checked by can_use_lanes
+        *rows, offsets = indices  # Those of the rows are no vectors, as can_use_lanes has checked.
+        first = Index()
+        if self._gather_lanes(statement, arguments, lanes)[operation] is GatherLanes.ROW:
+            column = linear_form(statement.indices[operation.indices[-1]], len(statement.loops))
+            located = column.substitute(arguments).along(lanes.variable, lanes.width)
+            assert located is not None, "checked by can_use_lanes"
+            first, offsets = located[0], self._lane_offsets(lanes.width, 1)
         kind = vector_of(operation.res.type, lanes.width)
-        first = self.builder.value(Index())
+        places = [*rows, self.builder.value(first)]
         return self.builder.emit(
-            vector.GatherOp(array, [first], offsets, self._mask(lanes), self._zero(kind))
+            vector.GatherOp(array, places, offsets, self._mask(lanes), self._zero(kind))
         ).result
 
     def _operand(
@@ -370,11 +372,11 @@ class StatementEmitter:
     def _reused_load(
         self, access: Access, user: str, arguments: Mapping[int, Index], lanes: Lanes | None
     ) -> SSAValue:
-        place = _locate(self._subscripts(access, user, arguments), lanes)
+        place = locate(self._subscripts(access, user, arguments), lanes)
         key = _Loaded(self.storage.memref(access.array, user), place)
         return self.builder.once(key, lambda: self._load(access, user, place))
 
-    def _load(self, access: Access, user: str, place: _Place) -> SSAValue:
+    def _load(self, access: Access, user: str, place: Place) -> SSAValue:
         memref = self.storage.memref(access.array, user)
         lanes = place.lanes
         if lanes is None or (place.is_contiguous and lanes.mask is None):
@@ -395,7 +397,7 @@ class StatementEmitter:
             return self.builder.emit(
                 xdsl_vector.MaskedLoadOp(memref, operands, self._mask(lanes), self._zero(kind))
             ).result
-        stride = _stride(memref, place.steps)
+        stride = stride_in(memref, place.steps)
         assert stride is not None, "checked by can_use_lanes"
         offsets = self._lane_offsets(lanes.width, stride)
         return self.builder.emit(
@@ -412,7 +414,7 @@ class StatementEmitter:
     ) -> None:
         memref = self.storage.memref(access.array, user)
         self.builder.forget(lambda key: isinstance(key, _Loaded) and key.memref is memref)
-        place = _locate(subscripts, lanes)
+        place = locate(subscripts, lanes)
         if lanes is None:
             attribute, operands = self.builder.map(place.first)
             self.builder.emit(affine.StoreOp(value, memref, operands, attribute))
@@ -430,7 +432,7 @@ class StatementEmitter:
         if place.is_contiguous:
             self.builder.emit(xdsl_vector.MaskedStoreOp(memref, operands, self._mask(lanes), value))
             return
-        stride = _stride(memref, place.steps)
+        stride = stride_in(memref, place.steps)
         assert stride is not None, "checked by can_use_lanes"
         offsets = self._lane_offsets(lanes.width, stride)
         self.builder.emit(vector.ScatterOp(memref, operands, offsets, self._mask(lanes), value))
@@ -446,45 +448,3 @@ class StatementEmitter:
         return self.builder.once(
             ("zero", kind), lambda: self.builder.emit(vector_of_zeros(kind)).result
         )
-
-
-def _locate(subscripts: list[Index], lanes: Lanes | None) -> _Place:
-    if lanes is None:
-        return _Place(tuple(subscripts))
-    place = _along(subscripts, lanes)
-    assert place is not None, "checked by can_use_lanes"
-    return place if any(place.steps) else _Place(place.first)
-
-
-def _along(subscripts: list[Index], lanes: Lanes) -> _Place | None:
-    located = [subscript.along(lanes.variable, lanes.width) for subscript in subscripts]
-    known = [pair for pair in located if pair is not None]
-    if len(known) < len(located):
-        return None
-    return _Place(tuple(first for first, _ in known), tuple(step for _, step in known), lanes)
-
-
-def _linear(memref: SSAValue, subscripts: Sequence[Index]) -> Index | None:
-    """How many elements lie before one; None when that depends on a dynamic extent."""
-    assert is_memref(memref.type)
-    shape = memref.type.get_shape()
-    if DYNAMIC_INDEX in shape[1:]:
-        return None
-    pitches = [prod(shape[position + 1 :]) for position in range(len(shape))]
-    return sum((s * pitch for s, pitch in zip(subscripts, pitches, strict=True)), Index())
-
-
-def _stride(memref: SSAValue, steps: Sequence[int]) -> int | None:
-    """Elements between neighbouring lanes; None when that depends on a dynamic extent.
-
-    `steps` are those of the subscripts from lane to lane; arrays are row-major.
-    """
-    assert is_memref(memref.type)
-    elements: int | None = 1
-    result = 0
-    for extent, step in zip(reversed(memref.type.get_shape()), reversed(steps), strict=True):
-        if step and elements is None:
-            return None
-        result += step * (elements or 0)
-        elements = None if elements is None or extent == DYNAMIC_INDEX else elements * extent
-    return result

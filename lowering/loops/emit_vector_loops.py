@@ -20,8 +20,9 @@ from ...passes.machine.target import Target
 from ..nest.index_expression import Comparison, Connective, Index, choice, decide
 from ..nest.nest import Call, For, Nest, control_indices, omitted_loops, walk
 from .alignment import RowAccess, elements_before
-from .emit_statements import Lanes, StatementEmitter
+from .emit_statements import StatementEmitter
 from .ir_builder import IRBuilder
+from .lane_places import Lanes
 from .loop_bounds import tightest
 from .storage import Storage
 from .updated_places import updated_places

@@ -5,11 +5,13 @@ from __future__ import annotations
 from xdsl.dialects.builtin import FixedBitwidthType
 
 from ..estimate.elementary_functions import INTERLEAVED, elementary_cycles
+from ..estimate.gather_costs import gathers_along
 from ..estimate.local_extents import stored_statistics
 from ..estimate.operation_costs import accumulates_in_lanes, is_called_by_lane
 from ..estimate.program_statistics import ProgramStatistics, StatementStatistics
 from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.vector_loops import narrowed
+from ..polyhedral.gathers import GatherLanes
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements, walk
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule, Transformation
@@ -77,7 +79,9 @@ def innermost_vector_loop(schedule: Schedule, name: str, statistics: ProgramStat
             abs(statement.stride(a, direction, statistics)) for a in statement.statement.accesses
         ]
         apart = sum(stride > 1 for stride in strides)
-        return (apart, -strides.count(1), sum(strides))
+        rows = list(gathers_along(statement.statement, direction).values())
+        apart += sum(found in (GatherLanes.SPREAD, GatherLanes.APART) for found in rows)
+        return (apart, -strides.count(1) - rows.count(GatherLanes.ROW), sum(strides))
 
     trips = dict(zip(map(id, outer), statement.trips(outer), strict=True))
     lanes = min(schedule.target.lanes(a.array.element_type) for a in statement.statement.writes)

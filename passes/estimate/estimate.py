@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from ..polyhedral.isl_context import ISL_LOCK
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree
 from ..schedules.schedule import Schedule
+from .false_sharing import shared_line_seconds
 from .in_core import InCoreTime
 from .memory_traffic import MemoryTraffic
 from .roofline import roofline
@@ -67,8 +68,8 @@ class _Estimator:
 
     def _seconds_of_nest(self, tree: Loop) -> float:
         computing = self._in_core.nest_seconds(tree)
-        forks = sum(
-            self._program.forks(loop, outer) for loop, outer in outermost_parallel_loops(tree)
-        )
+        parallel = list(outermost_parallel_loops(tree))
+        forks = sum(self._program.forks(loop, outer) for loop, outer in parallel)
+        waiting = sum(shared_line_seconds(self._program, loop, outer) for loop, outer in parallel)
         bound = roofline(computing, self._traffic.seconds(tree))
-        return bound + forks * self._program.machine.fork_join
+        return bound + waiting + forks * self._program.machine.fork_join

@@ -16,13 +16,14 @@ from ..polyhedral.schedule_tree import Leaf, Loop, leaves, loops_around, place_o
 from ..polyhedral.scop import Access, Statement
 from .access_costs import port_cycles
 from .elementary_functions import has_elementary_functions
+from .gather_costs import gather_cycles
 from .handed_values import handed_values
 from .loops_around import LoopsAround, masked_share
 from .masked_rows import behind_masked_rows
 from .opaque_work import opaque_operations
 from .operation_costs import Changes, operation_class, throughput
 from .paired_products import adds_pairs
-from .partial_tiles import utilisation
+from .partial_tiles import partial_cycles, utilisation
 from .program_statistics import StatementStatistics, bytes_of, is_moved, is_scalar
 from .recurrence_bound import recurrence
 from .scheduled_program import ScheduledProgram, innermost_loop, value_in_iterators
@@ -233,6 +234,12 @@ class InCoreTime:
             pairs=program.schedule.target.adds_products_in_pairs and adds_pairs(statistics, loops),
             done=shared.operations,
             scalar_bits=_scalar_bits(statistics.statement, vector),
+            gathers=gather_cycles(
+                statistics,
+                None if vector is None else statistics.direction(loops, vector),
+                lanes,
+                program.machine,
+            ),
         )
         is_packed = vector is not None and vector.vector is None and vector.unroll == 0
         if is_packed and has_elementary_functions(statistics.statement, program.schedule.target):
@@ -256,7 +263,8 @@ class InCoreTime:
                 is_late * lanes * program.machine.masked_forwarding,
                 self._latency_in_order(statistics, loops, vector, lanes),
             ),
-            program.machine.guard_cycles * guards,
+            program.machine.guard_cycles * guards
+            + partial_cycles(statistics, loops) * lanes / statistics.instances,
         )
 
     def _guards(

@@ -79,6 +79,7 @@ def throughput(
     pairs: bool = False,
     done: set[Operation] | None = None,
     scalar_bits: int | None = None,
+    gathers: Mapping[Operation, float] | None = None,
 ) -> float:
     """Cycles for the operations of a vector of so many instances, if none has to wait.
 
@@ -102,6 +103,9 @@ def throughput(
         done.add(operation)
         changing = varying[operation.results[0]]
         shared, own_lanes = repeats(changing)
+        if gathers and operation in gathers:
+            total += gathers[operation] / shared
+            continue
         kind = effective_type(operation, varying, reassociate=reassociate)
         if reassociate and kind is arith.DivfOp:
             again, divided = repeats(varying[operation.operands[1]])

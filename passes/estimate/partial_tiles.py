@@ -18,6 +18,9 @@ from .program_statistics import StatementStatistics
 MOST_TILES = 10_000
 """So many are counted one by one; of more, most are full."""
 
+SCALAR, VECTOR = 15.0, 5.0
+"""Cycles of a scalar instance, and of a vector, in a tile that is cut (measured on a Zen 4)."""
+
 
 def utilisation(statement: StatementStatistics, loops: Sequence[Loop]) -> float:
     """The share of the iterations of the register tiles around a statement that are instances.
@@ -47,6 +50,39 @@ def utilisation(statement: StatementStatistics, loops: Sequence[Loop]) -> float:
         return min(1.0, cardinality(_unbound(points)) / (tiles * sizes))
     except UncountableError:
         return 1.0
+
+
+def partial_cycles(statement: StatementStatistics, loops: Sequence[Loop]) -> float:
+    """Cycles that the instances in cut tiles take longer than those in full ones.
+
+    Where a loop inside of the tiles accumulates, whose sums full tiles keep in registers: in others
+    they are loaded and stored each time.
+    """
+    copies = [loop for loop in loops if loop.within is not None and loop.unroll == 0]
+    iterators = {k for loop in copies if (k := statement.iterator_of(loop)) is not None}
+    bound = {k for each in iterators for k in statement.limits.get(each, frozenset())} | {
+        k for k, others in statement.limits.items() if others & iterators
+    }
+    if not copies or not bound:
+        return 0.0
+    first = min(map(loops.index, copies))
+    if not any(
+        statement.rewrites(loops, loop) and statement.iterator_of(loop) not in bound
+        for loop in loops[:first]
+        if loop.within is None
+    ):
+        return 0.0
+    is_vector = any(loop.vector is not None for loop in loops)
+    if len(iterators) > 1:
+        missing = statement.instances * (1 / utilisation(statement, loops) - 1)
+        lanes = next((loop.vector for loop in loops if loop.vector is not None), 1)
+        return missing / lanes * VECTOR if is_vector else missing * SCALAR
+    others = prod(
+        statement.spans[k] for k in range(len(statement.spans)) if k not in bound | iterators
+    )
+    cut = max(statement.spans[k] for k in bound | iterators)
+    (size,) = {loop.within.size for loop in copies if loop.within is not None}
+    return cut * (size - 1) / 2 * others * (VECTOR if is_vector else SCALAR)
 
 
 def _unbound(points: isl.Set) -> isl.Set:

@@ -13,10 +13,12 @@ from xdsl.dialects import arith
 
 from ...dialects import affine
 from ..polyhedral.counting import UncountableError, cardinality, fix_parameters, has_at_most
+from ..polyhedral.gathers import GatherLanes
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, place_of, walk
 from ..schedules.active_pairs import Function
 from ..schedules.program_edits import outer_values
 from ..schedules.schedule import Schedule
+from .gather_costs import gathers_along, has_gathers
 from .operation_costs import accumulates_in_lanes, adds_up_in_order, leaves_out_nan
 from .program_statistics import Slope, StatementStatistics, bytes_of, is_scalar, subscript_steps
 from .scheduled_program import ScheduledProgram, innermost_loop
@@ -127,9 +129,20 @@ class VectorLoops:
     def _can_be_vector(
         self, statement: StatementStatistics, loop: Loop, loops: tuple[Loop, ...]
     ) -> bool:
-        return self.is_in_step(loop, loops) and not self._has_conditions_inside(
-            statement, loop, loops
+        return (
+            self.is_in_step(loop, loops)
+            and not self._has_conditions_inside(statement, loop, loops)
+            and self._gathers_in_lanes(statement, loop, loops)
         )
+
+    def _gathers_in_lanes(
+        self, statement: StatementStatistics, loop: Loop, loops: tuple[Loop, ...]
+    ) -> bool:
+        """Whether vectors can have the gathers of a statement: none that LLVM makes have checks."""
+        if not has_gathers(statement.statement):
+            return True
+        found = gathers_along(statement.statement, statement.direction(loops, loop))
+        return loop.vector is not None and GatherLanes.APART not in found.values()
 
     def unrolled(self, statement: StatementStatistics, loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
         """The loops without those that are unrolled fully: short ones, and few vectors."""

@@ -10,14 +10,60 @@ are compared with the extents when they run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from enum import Enum
 
 from xdsl.dialects import memref, scf
 from xdsl.dialects.affine import ForOp
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
 
-from .scop import Array, Scop, Statement
+from .scop import Access, Array, Scop, Statement
+
+
+class GatherLanes(Enum):
+    """Where the lanes of a vector find the elements of a gather."""
+
+    SAME = "all at one element"
+    ROW = "neighbours in a row that depends on data"
+    SPREAD = "at columns of one row that depend on data"
+    APART = "in rows of their own"
+
+
+def gather_lanes(
+    statement: Statement, step: Callable[[Access | AffineExpr], int | None]
+) -> dict[memref.LoadOp, GatherLanes]:
+    """The gathers of a statement in the lanes of a vector loop.
+
+    `step` tells by how much an index grows from lane to lane, and whether a load moves; None where
+    the lanes are not equally far apart.
+    """
+    steps: dict[SSAValue, int | None] = {
+        value: step(expression) for value, expression in statement.indices.items()
+    }
+    loads = {access.op: access for access in statement.reads if not access.is_opaque}
+    found: dict[memref.LoadOp, GatherLanes] = {}
+    for operation in statement.body:
+        access = loads.get(operation)
+        if access is not None:
+            is_varying = step(access) != 0
+        else:
+            is_varying = any(steps.get(operand, 0) != 0 for operand in operation.operands)
+        steps.update(dict.fromkeys(operation.results, None if is_varying else 0))
+        if access is None and isinstance(operation, memref.LoadOp):
+            *rows, column = (steps.get(index, 0) for index in operation.indices)
+            found[operation] = _lanes_at(rows, column)
+    return found
+
+
+def _lanes_at(rows: list[int | None], column: int | None) -> GatherLanes:
+    """Of subscripts that grow by so much from lane to lane."""
+    if any(row != 0 for row in rows):
+        return GatherLanes.APART
+    if column == 0:
+        return GatherLanes.SAME
+    return GatherLanes.ROW if column == 1 else GatherLanes.SPREAD
 
 
 def gathered_arrays(statement: Statement) -> Iterator[BlockArgument]:

@@ -22,6 +22,7 @@ from xdsl.utils.hints import isa
 from ....dialects.errors import SourceError
 from ....dialects.supported_types import is_scalar
 from .cells import Cell, holds, insert_after, insert_before, new_cell, result_cell
+from .diagonal_conditions import select_on_diagonal
 
 
 def define_undefined(function: func.FuncOp) -> None:
@@ -81,7 +82,7 @@ def demote_carried_values(function: func.FuncOp) -> None:
         match operation:
             case ForOp() if operation.results:
                 _demote_loop(operation)
-            case IfOp() if operation.results:
+            case IfOp() if operation.results and not select_on_diagonal(operation):
                 _demote_condition(operation)
             case _:
                 pass

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from support.scops import schedule_of
 
-from loopwright.passes.estimate.partial_tiles import utilisation
+from loopwright.passes.default.default_schedule import default_schedule
+from loopwright.passes.estimate.partial_tiles import partial_cycles, utilisation
 from loopwright.passes.estimate.scheduled_program import ScheduledProgram
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
@@ -59,3 +60,35 @@ def test_the_share_of_tiles_that_is_used(bounds: str, n: int, rows: int, columns
 
     assert found(n) == pytest.approx(1.0 if bounds == "whole" else share)
     assert found(9000) == 1.0
+
+
+@pytest.mark.parametrize("bounds", BOUNDS)
+def test_sums_in_cut_tiles_are_in_memory(bounds: str) -> None:
+    """Copies beside each other, two rows at a time: along a diagonal, one of them is alone."""
+    first, last, _ = BOUNDS[bounds]
+    schedule = schedule_of(PRODUCT.replace("FIRST", first).replace("LAST", last)).apply_all(
+        parse_pipeline("unroll-and-jam{loops=i factor=2}")
+    )
+    ((leaf, loops),) = leaves(schedule.tree, ())
+
+    def found(size: int) -> float:
+        program = ScheduledProgram(
+            schedule, SchedulingContext(infer_extents(schedule.scop, {"n": size}), 1)
+        )
+        return partial_cycles(program.statement(leaf.statement), loops)
+
+    small, large = found(100), found(1000)
+    assert (small > 0) == (bounds != "whole")
+    assert large == pytest.approx(10 * small, rel=0.1)
+
+
+@pytest.mark.parametrize("bounds", ["lower", "upper"])
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+def test_short_rows_of_triangles_are_not_jammed(zen3: None, bounds: str, kind: str) -> None:
+    first, last, _ = BOUNDS[bounds]
+    text = PRODUCT.replace("FIRST", first).replace("LAST", last).replace("f64", kind)
+    scop = schedule_of(text.replace("to 20", "to 64")).scop
+    for n in (50, 97):
+        sizes = infer_extents(scop, {"n": n})
+        chosen = default_schedule(scop, sizes, threads=1, reassociate=True)
+        assert "unroll-and-jam{loops=i" not in str(chosen)

@@ -1,0 +1,59 @@
+"""Costs of gathers, whose subscripts are compared with the extents when they run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects import memref
+from xdsl.ir import Operation
+from xdsl.ir.affine import AffineExpr, AffineSymExpr
+
+from ..machine.machine import Machine
+from ..polyhedral.gathers import GatherLanes, gather_lanes
+from ..polyhedral.scop import Access, Statement
+from .program_statistics import Slope, StatementStatistics, subscript_steps
+
+CHECKED = 1.5
+"""Cycles to compare subscripts with extents, to find an address and to load from it."""
+
+
+def has_gathers(statement: Statement) -> bool:
+    """Whether a statement loads from subscripts that depend on data."""
+    return any(isinstance(operation, memref.LoadOp) for operation in statement.body)
+
+
+def gathers_along(
+    statement: Statement, direction: Sequence[Slope] | None
+) -> Mapping[memref.LoadOp, GatherLanes]:
+    """How gathers lie in the lanes of vectors along a direction of the iterators."""
+
+    def step(value: Access | AffineExpr) -> int | None:
+        if direction is None:
+            return None
+        if isinstance(value, Access):
+            return None if any(subscript_steps(value, direction)) else 0
+        if not any(direction[dim] for dim in value.used_dims()):
+            return 0
+        if any(slope.denominator != 1 for slope in direction):
+            return None
+        named = [each.position for each in value.dfs() if isinstance(each, AffineSymExpr)]
+        symbols = [0] * (1 + max(named, default=0))
+        here, there = (value.eval([int(slope) * k for slope in direction], symbols) for k in (0, 1))
+        return there - here
+
+    return gather_lanes(statement, step) if has_gathers(statement) else {}
+
+
+def gather_cycles(
+    statement: StatementStatistics,
+    direction: Sequence[Slope] | None,
+    lanes: float,
+    machine: Machine,
+) -> Mapping[Operation, float]:
+    """Cycles of each gather for a vector of instances."""
+    if lanes == 1:
+        return {op: CHECKED for op in statement.statement.body if isinstance(op, memref.LoadOp)}
+    return {
+        op: CHECKED + (machine.gather_cycles * lanes if found is GatherLanes.SPREAD else 0.0)
+        for op, found in gathers_along(statement.statement, direction).items()
+    }
