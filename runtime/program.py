@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from operator import getitem
 from pathlib import Path
 from typing import cast
@@ -22,6 +22,7 @@ from ..passes.polyhedral.extents import infer_extents
 from ..passes.polyhedral.isl_context import ISL_LOCK
 from ..passes.polyhedral.raising.importing.import_function import import_module
 from ..passes.schedules.schedule import Schedule, dependences_of
+from ..support.cached_property import cached_property
 from ..support.markup import MOST_COLUMNS, MOST_ROWS, block, notebook, table
 from ..support.summaries import shortened, summary
 from .calling.api_checks import (
