@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, overload
 
-Value = TypeVar("Value")
+Value = TypeVar("Value", covariant=True)
 
 
 class cached_property(Generic[Value]):  # noqa: N801 - a decorator
