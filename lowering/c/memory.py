@@ -12,10 +12,11 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
+from ...dialects.memref import behind_views
 from .affine_expressions import apply_map
 from .c_expressions import ATOM, Expression, assignment, integer, unary
 from .helpers import ALLOCATE
-from .printer import Array, Emitters, Printer, root
+from .printer import Array, Emitters, Printer
 from .types import size_in_bytes
 
 STACK_BYTES = 16 << 10
@@ -32,7 +33,7 @@ def element(array: Array, subscripts: Sequence[Expression]) -> str:
 def _load(
     printer: Printer, result: SSAValue, array: SSAValue, subscripts: Sequence[Expression]
 ) -> None:
-    reads = frozenset((root(array),)).union(*(subscript.reads for subscript in subscripts))
+    reads = frozenset((behind_views(array),)).union(*(subscript.reads for subscript in subscripts))
     read = Expression(element(printer.array(array), subscripts), ATOM, reads)
     kind = printer.array(array).read_as
     if kind is not None:

@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...dialects.errors import SourceError
+from ...dialects.memref import behind_views
 from .c_expressions import Expression
 from .helpers import Helper
 from .line_breaks import wrap
@@ -122,7 +123,7 @@ class Printer:
     def before_write(self, array: SSAValue | None = None) -> None:
         """Evaluates what is still to be loaded from an array (None: all) that now changes."""
         for value, expression in tuple(self._pending.items()):
-            if expression.reads if array is None else root(array) in expression.reads:
+            if expression.reads if array is None else behind_views(array) in expression.reads:
                 self.materialise(value)
 
     def type(self, value: SSAValue) -> str:
@@ -214,10 +215,3 @@ def _ignored_operands(operation: Operation) -> int:
 def _only_computes(operation: Operation) -> bool:
     has_effects = operation.name in ("func.call", "memref.alloc", "memref.alloca")
     return bool(operation.results) and not operation.regions and not has_effects
-
-
-def root(value: SSAValue) -> SSAValue:
-    """The memref behind casts and views."""
-    while isinstance(value.owner, memref.CastOp | memref.SubviewOp):
-        value = value.owner.source
-    return value
