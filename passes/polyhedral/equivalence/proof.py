@@ -34,8 +34,8 @@ _DEPTH = 12
 # Relations that were widened too far; programs that are equal need a few.
 _FAILURES = 100
 
-# Terms that are compared; the largest kernels need some hundreds.
-_STEPS = 20_000
+STEPS = 20_000
+"""Pairs of terms that are compared; the largest kernels need some hundreds."""
 
 
 class UnequalTermsError(Exception):
@@ -91,7 +91,7 @@ class Proof:
     def _compare(self, mine: Term, other: Term, pairs: isl.Map) -> None:
         """Shows that two terms are equal at pairs of instances."""
         self._steps += 1
-        if self._steps > _STEPS:
+        if self._steps > STEPS:
             raise UndecidedError("the expressions are too large")
         match mine, other:
             case Load(), _:
