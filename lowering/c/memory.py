@@ -109,8 +109,24 @@ def emit_allocation(printer: Printer, op: memref.AllocOp | memref.AllocaOp) -> N
 
 def _reads(printer: Printer, user: Operation) -> bool:
     if isinstance(user, affine.LoadOp | memref.LoadOp):
-        return user.results[0] in printer.needed
+        return user.results[0] in printer.needed and not _only_updates(user)
     return isinstance(user, memref.CastOp | memref.SubviewOp | func.CallOp)
+
+
+def _only_updates(load: affine.LoadOp | memref.LoadOp) -> bool:
+    """Whether the value is for one operation, whose result is stored to the same memref alone."""
+    value = load.results[0]
+    for _ in range(2):
+        uses = list(value.uses)
+        if len(uses) != 1:
+            return False
+        user = uses[0].operation
+        if isinstance(user, affine.StoreOp | memref.StoreOp):
+            return user.memref is load.memref
+        if len(user.results) != 1:
+            return False
+        value = user.results[0]
+    return False
 
 
 def _extents(
