@@ -1,7 +1,7 @@
 """Call sites of a nest, with the statement instances that each runs, as isl relations.
 
-Code generation checks itself with a reader of its own (`lowering/nest/reading.py`): the proof shares
-no mistake with it.
+Code generation checks itself with a reader of its own (`lowering/nest/reading.py`): the proof
+shares no mistake with it.
 """
 
 from __future__ import annotations
