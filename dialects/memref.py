@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Dialect
+from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -48,6 +48,20 @@ from .external import ExternalCallOp
 def is_memref(kind: Attribute) -> TypeGuard[MemRefType[Attribute]]:
     """Whether a type is a memref; xDSL's `isa` takes a hundred times longer to say so."""
     return isinstance(kind, MemRefType)
+
+
+def behind_casts(value: SSAValue) -> SSAValue:
+    """The memref that casts were made of."""
+    while isinstance(value.owner, memref.CastOp):
+        value = value.owner.source
+    return value
+
+
+def behind_views(value: SSAValue) -> SSAValue:
+    """The memref that casts and subviews were made of."""
+    while isinstance(value.owner, memref.CastOp | memref.SubviewOp):
+        value = value.owner.source
+    return value
 
 
 class CastOp(memref.CastOp):

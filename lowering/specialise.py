@@ -17,6 +17,7 @@ from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
+from ..dialects.memref import behind_casts
 from ..passes.polyhedral.raising.narrow_floats import widen_narrow_floats
 
 
@@ -105,9 +106,8 @@ def _fold_sizes(function: func.FuncOp) -> None:
 
 def _shape(value: SSAValue) -> tuple[int, ...]:
     """The extents of a memref as far as its definition tells, through casts."""
-    while isinstance(value.owner, memref.CastOp):
-        value = value.owner.source
-    return value.type.get_shape() if isa(value.type, MemRefType) else ()
+    kind = behind_casts(value).type
+    return kind.get_shape() if isa(kind, MemRefType) else ()
 
 
 def _constant(value: SSAValue) -> int | None:

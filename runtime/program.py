@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from operator import getitem
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -22,6 +22,7 @@ from ..passes.polyhedral.extents import infer_extents
 from ..passes.polyhedral.isl_context import ISL_LOCK
 from ..passes.polyhedral.raising.importing.import_function import import_module
 from ..passes.schedules.schedule import Schedule, dependences_of
+from ..support.cached_property import cached_property
 from ..support.markup import MOST_COLUMNS, MOST_ROWS, block, notebook, table
 from ..support.summaries import shortened, summary
 from .calling.api_checks import (
@@ -218,8 +219,15 @@ class Function(Subject):
         sizes = chosen.run_time_sizes if isinstance(chosen, Schedule) else ()
         signature = replace(self.signature, tile_sizes=sizes)
         text = str(schedule) or None if isinstance(schedule, Schedule) else schedule
-        recipe = (self, text, threads, fast_math, given, check_bounds, verify)
-        return self.kernel_class(source, signature, options, target, (_compile_again, recipe))
+        again = {
+            "threads": threads,
+            "fast_math": fast_math,
+            "target": given,
+            "check_bounds": check_bounds,
+            "verify": verify,
+        }
+        recipe = _compile_again, (self, text, again)
+        return self.kernel_class(source, signature, options, target, recipe)
 
     def build(
         self,
@@ -292,24 +300,9 @@ class Function(Subject):
         return str(self.function)
 
 
-def _compile_again(
-    function: Function,
-    schedule: str | None,
-    threads: int | None,
-    fast_math: bool,
-    target: Target | None,
-    check_bounds: bool,
-    verify: bool,
-) -> Kernel:
+def _compile_again(function: Function, schedule: str | None, options: Mapping[str, Any]) -> Kernel:
     """A kernel that was pickled."""
-    return function.compile(
-        schedule,
-        threads=threads,
-        fast_math=fast_math,
-        target=target,
-        check_bounds=check_bounds,
-        verify=verify,
-    )
+    return function.compile(schedule, **options)
 
 
 def _check(name: str, threads: int | None, target: Target | None, **flags: bool) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from xdsl.dialects import affine
 from xdsl.dialects.builtin import (
@@ -30,6 +31,8 @@ from .conditionals import (
 )
 from .expressions import ExpressionParser, OperandScope, print_operand_expressions
 from .validity import verify_operands
+
+Bound = TypeVar("Bound")
 
 # How partial results are combined: MLIR's AtomicRMWKind.
 REDUCTIONS = frozenset(
@@ -191,6 +194,14 @@ class ParallelOp(affine.ParallelOp):
 
 def _groups(sizes: Sequence[int]) -> DenseIntElementsAttr:
     return DenseIntElementsAttr.from_list(TensorType(i32, [len(sizes)]), list(sizes))
+
+
+def grouped(bounds: list[Bound], sizes: DenseIntElementsAttr) -> Iterator[list[Bound]]:
+    """What `lowerBoundsGroups` or `upperBoundsGroups` put together: the bounds of each loop."""
+    start = 0
+    for size in sizes.get_values():
+        yield bounds[start : start + int(size)]
+        start += int(size)
 
 
 def _inputs(map: AffineMapAttr) -> int:

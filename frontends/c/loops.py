@@ -10,6 +10,7 @@ from ..text.affine import Affine, Index, Name, extremum, quotient
 from .arithmetic import SWAPPED
 from .c_types import IntegerType
 from .expressions import Expressions
+from .idioms import bare
 from .tree import (
     Assignment,
     Binary,
@@ -153,7 +154,7 @@ class Loops:
     def simple(self, loop: For, symbol: Symbol) -> tuple[int, str, Expression]:
         """The step, the operator behind the variable, and the bound; raises SourceError."""
         step = self._step(loop.step, symbol)
-        node = _bare(loop.test)
+        node = bare(loop.test)
         operator, left, right, offset = self._compared(node, symbol)
         if offset:
             raise self._no_test(node, symbol)
@@ -179,7 +180,7 @@ class Loops:
 
     def ends(self, test: Expression, symbol: Symbol) -> list[Expression]:
         """What a condition compares the loop variable with."""
-        test = _bare(test)
+        test = bare(test)
         if not isinstance(test, Binary):
             return []
         if test.operator == "&&":
@@ -205,13 +206,13 @@ class Loops:
         amount: Expression | None = None
         sign = 1
         if isinstance(node, Assignment) and _is_name(node.target, symbol):
-            value = _bare(node.value)
+            value = bare(node.value)
             if node.operator in ("+", "-"):
                 amount, sign = node.value, 1 if node.operator == "+" else -1
             elif not node.operator and isinstance(value, Binary) and value.operator in ("+", "-"):
-                if _is_name(_bare(value.left), symbol):
+                if _is_name(bare(value.left), symbol):
                     amount, sign = value.right, 1 if value.operator == "+" else -1
-                elif value.operator == "+" and _is_name(_bare(value.right), symbol):
+                elif value.operator == "+" and _is_name(bare(value.right), symbol):
                     amount = value.left
         if amount is None:
             raise SourceError(
@@ -219,7 +220,7 @@ class Loops:
                 node.place,
                 f"write {symbol.name}++ or {symbol.name} += 2",
             )
-        found = self.expressions.static(_bare(amount))
+        found = self.expressions.static(bare(amount))
         if not isinstance(found, Constant) or found.value == 0:
             raise SourceError(
                 "the step of a loop must be a constant other than 0",
@@ -255,7 +256,7 @@ class Loops:
         left, right = node.left, node.right
         if node.operator == "+" and not _mentions(left, symbol):
             left, right = right, left
-        amount = self.expressions.static(_bare(right))
+        amount = self.expressions.static(bare(right))
         if not _is_name(_widened(left, symbol), symbol) or not isinstance(amount, Constant):
             return None
         return int(amount.value) if node.operator == "+" else -int(amount.value)
@@ -264,7 +265,7 @@ class Loops:
         self, node: Expression, symbol: Symbol, step: int, first: Index
     ) -> list[tuple[str, Expression, int]]:
         """The bounds in the condition, as what is behind `i + offset <`, `<=`, `>` or `>=`."""
-        node = _bare(node)
+        node = bare(node)
         if isinstance(node, Binary) and node.operator == "&&":
             left = self._limits(node.left, symbol, step, first)
             return [*left, *self._limits(node.right, symbol, step, first)]
@@ -363,13 +364,6 @@ class Loops:
         return SourceError(
             f"the condition of a loop compares '{symbol.name}' with a bound", node.place, SHAPE
         )
-
-
-def _bare(node: Expression) -> Expression:
-    """Without conversions that C makes by itself."""
-    while isinstance(node, Cast) and not node.explicit:
-        node = node.operand
-    return node
 
 
 def _widened(node: Expression, symbol: Symbol) -> Expression:

@@ -1,4 +1,9 @@
-"""Store-to-load forwarding of local scalars in a block: variables that are assigned repeatedly."""
+"""Store-to-load forwarding of local scalars in a block: variables that are assigned repeatedly.
+
+It makes one statement of several before dependences are known, so it keeps their order and computes
+nothing twice. `lowering/memory/store_to_load_forwarding.py` is the other end: it hands over values
+of any place in scheduled loops, where statements no longer matter.
+"""
 
 from __future__ import annotations
 

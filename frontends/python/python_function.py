@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from operator import attrgetter
 from typing import Protocol
 
@@ -12,6 +11,7 @@ from xdsl.dialects.func import FuncOp
 from ...runtime.calling.signature import Signature
 from ...runtime.jit.kept_signature import kept_signature
 from ...runtime.program import Function
+from ...support.cached_property import cached_property
 from .signatures import PythonSignature, ReturningKernel
 from .translate import Translation
 

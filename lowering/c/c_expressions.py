@@ -30,6 +30,10 @@ _LEVELS = {
 }
 
 
+_LEAST = {OR: BITS, BITS: PRODUCT, COMPARISON: SUM}
+"""What operands of an operator must bind as tightly as, where that is more than its own level."""
+
+
 @dataclass(frozen=True)
 class Expression:
     """An expression; `reads` are the memrefs (not casts of them) whose elements it loads.
@@ -57,8 +61,8 @@ class Expression:
 def binary(left: Expression, operator: str, right: Expression) -> Expression:
     """`left operator right`, evaluated in this order."""
     level = _LEVELS[operator]
-    # Compilers warn of `a == b < c`, `a & b | c` and `a && b || c` without parentheses.
-    least = level if level in (SUM, PRODUCT, AND) else BITS if level == OR else SUM
+    # Compilers warn of these without parentheses: a == b < c, a + b | c, a & b | c, a && b || c.
+    least = _LEAST.get(level, level)
     is_chain = left.precedence == level == OR
     text = f"{left if is_chain else left.at_least(least)} {operator} "
     text += right.at_least(level + 1 if least == level else least)

@@ -152,10 +152,13 @@ def _emit_if(
     printer: Printer, op: Operation, test: Expression, then: Region, otherwise: Region
 ) -> None:
     printer.before_write()
-    names = declare(printer, op.results, [None] * len(op.results), [None] * len(op.results))
+    # Compilers warn of a variable that is only assigned.
+    results = [result for result in op.results if result in printer.needed]
+    names = declare(printer, results, [None] * len(results), [None] * len(results))
 
     def end(values: list[Expression]) -> None:
-        assign(printer, op.results, names, values)
+        by_result = dict(zip(op.results, values, strict=True))
+        assign(printer, results, names, [by_result[result] for result in results])
 
     with printer.braces(f"if ({test})"):
         printer.block(then.block, end)

@@ -12,10 +12,11 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
+from ...dialects.memref import behind_views
 from .affine_expressions import apply_map
 from .c_expressions import ATOM, Expression, assignment, integer, unary
 from .helpers import ALLOCATE
-from .printer import Array, Emitters, Printer, root
+from .printer import Array, Emitters, Printer
 from .types import size_in_bytes
 
 STACK_BYTES = 16 << 10
@@ -32,7 +33,7 @@ def element(array: Array, subscripts: Sequence[Expression]) -> str:
 def _load(
     printer: Printer, result: SSAValue, array: SSAValue, subscripts: Sequence[Expression]
 ) -> None:
-    reads = frozenset((root(array),)).union(*(subscript.reads for subscript in subscripts))
+    reads = frozenset((behind_views(array),)).union(*(subscript.reads for subscript in subscripts))
     read = Expression(element(printer.array(array), subscripts), ATOM, reads)
     kind = printer.array(array).read_as
     if kind is not None:
@@ -108,8 +109,24 @@ def emit_allocation(printer: Printer, op: memref.AllocOp | memref.AllocaOp) -> N
 
 def _reads(printer: Printer, user: Operation) -> bool:
     if isinstance(user, affine.LoadOp | memref.LoadOp):
-        return user.results[0] in printer.needed
+        return user.results[0] in printer.needed and not _only_updates(user)
     return isinstance(user, memref.CastOp | memref.SubviewOp | func.CallOp)
+
+
+def _only_updates(load: affine.LoadOp | memref.LoadOp) -> bool:
+    """Whether the value is for one operation, whose result is stored to the same memref alone."""
+    value = load.results[0]
+    for _ in range(2):
+        uses = list(value.uses)
+        if len(uses) != 1:
+            return False
+        user = uses[0].operation
+        if isinstance(user, affine.StoreOp | memref.StoreOp):
+            return user.memref is load.memref
+        if len(user.results) != 1:
+            return False
+        value = user.results[0]
+    return False
 
 
 def _extents(

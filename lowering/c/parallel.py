@@ -6,14 +6,13 @@ the number of threads.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
 from contextlib import ExitStack
 
-from xdsl.dialects.builtin import DenseIntElementsAttr, StringAttr
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 
 from ...dialects import affine
+from ...dialects.affine.parallel import grouped
 from ...dialects.errors import SourceError
 from .affine_expressions import apply_map, extremum
 from .c_expressions import Expression, binary, call
@@ -43,8 +42,8 @@ _REDUCTIONS = {
 def emit_parallel(printer: Printer, op: affine.ParallelOp) -> None:
     lower = apply_map(printer, op, op.lowerBoundsMap.data, op.lower_operands)
     upper = apply_map(printer, op, op.upperBoundsMap.data, op.upper_operands)
-    lowers = [extremum(printer, "max", b) for b in _groups(lower, op.lowerBoundsGroups)]
-    uppers = [extremum(printer, "min", b) for b in _groups(upper, op.upperBoundsGroups)]
+    lowers = [extremum(printer, "max", b) for b in grouped(lower, op.lowerBoundsGroups)]
+    uppers = [extremum(printer, "min", b) for b in grouped(upper, op.upperBoundsGroups)]
     steps = [Expression(str(step.value.data)) for step in op.steps]
     reductions = [attribute.data for attribute in op.reductions]
     for reduction, result in zip(reductions, op.results, strict=True):
@@ -83,12 +82,6 @@ def _pragma(op: affine.ParallelOp) -> str:
     if is_dynamic:
         words.append("schedule(dynamic)")
     return " ".join(word for word in words if word)
-
-
-def _groups(bounds: list[Expression], sizes: DenseIntElementsAttr) -> Iterator[list[Expression]]:
-    remaining = iter(bounds)
-    for size in sizes.get_values():
-        yield list(itertools.islice(remaining, int(size)))
 
 
 def _combine(

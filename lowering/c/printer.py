@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...dialects.errors import SourceError
+from ...dialects.memref import behind_views
 from .c_expressions import Expression
 from .helpers import Helper
 from .line_breaks import wrap
@@ -122,7 +123,7 @@ class Printer:
     def before_write(self, array: SSAValue | None = None) -> None:
         """Evaluates what is still to be loaded from an array (None: all) that now changes."""
         for value, expression in tuple(self._pending.items()):
-            if expression.reads if array is None else root(array) in expression.reads:
+            if expression.reads if array is None else behind_views(array) in expression.reads:
                 self.materialise(value)
 
     def type(self, value: SSAValue) -> str:
@@ -183,8 +184,8 @@ class Printer:
 
     def _is_dead(self, operation: Operation) -> bool:
         # The extents of a cast may be needed although its elements are not.
-        computes = _only_computes(operation) and not isinstance(operation, memref.CastOp)
-        return computes and self.needed.isdisjoint(operation.results)
+        is_cast = isinstance(operation, memref.CastOp)
+        return not is_cast and _is_needless(operation, self.needed)
 
 
 # The bounds of these are evaluated in every iteration.
@@ -195,9 +196,16 @@ def needed_values(function: Operation) -> set[SSAValue]:
     """The operands of stores, loops and calls, and what these are computed from."""
     needed = set[SSAValue]()
     for operation in reversed(list(function.walk())):
-        if not _only_computes(operation) or not needed.isdisjoint(operation.results):
+        # What uses the results of an operation around this one comes behind both.
+        parent = operation.parent_op()
+        is_needed = parent is None or not _is_needless(parent, needed)
+        if is_needed and not _is_needless(operation, needed):
             needed.update(operation.operands[_ignored_operands(operation) :])
     return needed
+
+
+def _is_needless(operation: Operation, needed: Set[SSAValue]) -> bool:
+    return _only_computes(operation) and needed.isdisjoint(operation.results)
 
 
 def _ignored_operands(operation: Operation) -> int:
@@ -212,12 +220,11 @@ def _ignored_operands(operation: Operation) -> int:
 
 
 def _only_computes(operation: Operation) -> bool:
-    has_effects = operation.name in ("func.call", "memref.alloc", "memref.alloca")
-    return bool(operation.results) and not operation.regions and not has_effects
-
-
-def root(value: SSAValue) -> SSAValue:
-    """The memref behind casts and views."""
-    while isinstance(value.owner, memref.CastOp | memref.SubviewOp):
-        value = value.owner.source
-    return value
+    if not operation.results or operation.name in ("func.call", "memref.alloc", "memref.alloca"):
+        return False
+    if not operation.regions:
+        return True
+    inside = [each for part in operation.regions for block in part.blocks for each in block.ops]
+    return operation.name in ("affine.if", "scf.if") and all(
+        each.has_trait(IsTerminator) or _only_computes(each) for each in inside
+    )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from llvmlite import ir
-from xdsl.dialects import func, memref
+from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, UnrankedMemRefType
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
 from ...dialects.external import ExternalCallOp
+from ...dialects.memref import behind_views
 from ..loops.call_graph import callee_of, calls_in
 from .emitter import Emitters, FunctionEmitter, type_of
 from .memory import load
@@ -58,16 +59,10 @@ def functions_with_overlap(functions: Mapping[str, func.FuncOp]) -> frozenset[st
 
 
 def _may_overlap(values: Sequence[SSAValue], *, among_arguments: bool) -> bool:
-    memrefs = [_origin(value) for value in values if isa(value.type, MemRefType)]
+    memrefs = [behind_views(value) for value in values if isa(value.type, MemRefType)]
     from_arguments = [value for value in memrefs if isinstance(value, BlockArgument)]
     repeated = len(set(memrefs)) < len(memrefs)
     return repeated or (among_arguments and len(from_arguments) > 1)
-
-
-def _origin(value: SSAValue) -> SSAValue:
-    while isinstance(value.owner, memref.CastOp | memref.SubviewOp):
-        value = value.owner.source
-    return value
 
 
 def emit_call(emitter: FunctionEmitter, op: func.CallOp) -> None:

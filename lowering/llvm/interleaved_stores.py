@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.arith import constant_lanes
+from ...dialects.memref import behind_casts
 from ...dialects.vector import GatherOp, ScatterOp, is_vector
 from ...passes.estimate.program_statistics import bytes_of
 from ...passes.estimate.strided_accesses import masks_columns
 from ..loops.alias_analysis import Numbering, touched_memrefs
 from ..nest.index_expression import Index
 from .known_lanes import column_of, stride_of, varying_mask
-from .memory_versions import original
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def interleaved_stores(block: Block, *, noalias: bool) -> Mapping[Operation, Int
             end(row, columns)
 
     for operation in block.ops:
-        touched = [*dict.fromkeys(map(original, touched_memrefs(operation)))]
+        touched = [*dict.fromkeys(map(behind_casts, touched_memrefs(operation)))]
         if operation.regions or (touched and not noalias):
             for memref in [each for each in waiting if [each] != touched]:
                 end_all(memref)

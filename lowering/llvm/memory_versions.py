@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Mapping
 
-from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
+
+from ...dialects.memref import behind_casts
 
 _STORES: Mapping[str, int] = {
     "affine.store": 1,
@@ -36,12 +37,12 @@ class MemoryVersions:
 
     def now(self, value: SSAValue) -> Hashable:
         """The version of a memref after the operations so far."""
-        memory = original(value)
+        memory = behind_casts(value)
         return memory, self._writes[memory], self._barriers
 
     def store(self, value: SSAValue) -> None:
         """Goes on to behind a store to a memref."""
-        self._writes[original(value)] += 1
+        self._writes[behind_casts(value)] += 1
 
     def after(self, operation: Operation) -> None:
         """Goes on to behind an operation."""
@@ -50,10 +51,3 @@ class MemoryVersions:
             self.store(operation.operands[stored])
         elif stored is not None or operation.regions or operation.name in _UNKNOWN_WRITES:
             self._barriers += 1
-
-
-def original(value: SSAValue) -> SSAValue:
-    """The memref that casts were made of."""
-    while isinstance(value.owner, memref.CastOp):
-        value = value.owner.source
-    return value

@@ -9,14 +9,13 @@ does not depend on the number of threads).
 from __future__ import annotations
 
 import functools
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 from xdsl.dialects import affine
-from xdsl.dialects.builtin import DenseIntElementsAttr
 from xdsl.ir import Attribute
 
+from ...dialects.affine.parallel import grouped
 from ...dialects.narrow_floats import bits_of, narrow_float
 from . import integers
 from .affine_expressions import emit_map
@@ -44,8 +43,8 @@ def _ranges(emitter: FunctionEmitter, op: affine.ParallelOp) -> list[Range]:
     upper = emit_map(emitter, op, upper_map, operands[split:])
     ranges: list[Range] = []
     for lowers, uppers, step in zip(
-        _groups(lower, op.lowerBoundsGroups),
-        _groups(upper, op.upperBoundsGroups),
+        grouped(lower, op.lowerBoundsGroups),
+        grouped(upper, op.upperBoundsGroups),
         op.steps,
         strict=True,
     ):
@@ -56,12 +55,6 @@ def _ranges(emitter: FunctionEmitter, op: affine.ParallelOp) -> list[Range]:
         count = integers.maximum(emitter, count, constant(0))
         ranges.append(Range(first, last, step.value.data, count))
     return ranges
-
-
-def _groups(bounds: list[ir.Value], sizes: DenseIntElementsAttr) -> Iterator[list[ir.Value]]:
-    remaining = iter(bounds)
-    for size in sizes.get_values():
-        yield list(itertools.islice(remaining, int(size)))
 
 
 def _emit_nest(emitter: FunctionEmitter, op: affine.ParallelOp, ranges: Sequence[Range]) -> None:

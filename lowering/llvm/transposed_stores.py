@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from ...dialects.memref import behind_casts
 from ...dialects.vector import GatherOp, ScatterOp
 from ..loops.alias_analysis import Numbering, touched_memrefs
-from .memory_versions import original
 from .row_lanes import RowLanes
 from .updated_columns import Rows, UpdatedColumns, rows_apart
 
@@ -76,7 +76,7 @@ def transposed_stores(
     updated = UpdatedColumns(numbering, vector_bits)
     waiting: dict[SSAValue, _Waiting] = {}
     for operation in block.ops:
-        touched = {*map(original, touched_memrefs(operation))}
+        touched = {*map(behind_casts, touched_memrefs(operation))}
         if operation.regions or (touched and not noalias):
             waiting = {memref: group for memref, group in waiting.items() if {memref} == touched}
         is_apart = isinstance(operation, GatherOp | ScatterOp) and updated.commutes(operation)
@@ -88,7 +88,7 @@ def transposed_stores(
                 waiting.pop(memref, None)
             continue
         found, column = rows
-        memory = original(operation.base)
+        memory = behind_casts(operation.base)
         group = waiting.get(memory)
         if group is None or group.rows != found:
             group = waiting[memory] = _Waiting(found)

@@ -12,11 +12,11 @@ from itertools import combinations
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ...dialects.memref import behind_casts
 from ...dialects.vector import GatherOp, ScatterOp
 from ..loops.alias_analysis import Numbering
 from ..nest.index_expression import Index
 from .known_lanes import column_of
-from .memory_versions import original
 from .row_lanes import RowLanes, row_lanes
 
 
@@ -69,7 +69,7 @@ class UpdatedColumns:
         Gathers of other columns do. Scatters to the same rows do as far as such gathers see them.
         Behind other accesses, all begins anew.
         """
-        memory = original(operation.base)
+        memory = behind_casts(operation.base)
         found = rows_apart(operation, self._numbering, self._vector_bits)
         rows, columns = self._stored.get(memory, (None, set[int]()))
         if isinstance(operation, GatherOp):

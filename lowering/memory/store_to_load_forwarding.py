@@ -12,6 +12,8 @@ is rectified. In straight-line code the value stays in a register, and only the 
     store %2, D[i, j]
 
 LLVM does so too, but not across loops, and a store that misses the caches makes what loads it wait.
+Local scalars of C are handed over before, where they would be statements
+(`frontends/c/store_forwarding.py`).
 """
 
 from __future__ import annotations

@@ -78,12 +78,8 @@ class _Ranges:
         return Connective("all", tuple(Comparison(">=", index) for index in self.fixed))
 
 
-def _is_explicit(nest: For) -> bool:
-    return nest.loop.vector is not None or nest.loop.unroll is not None
-
-
 def _can_be_cut(nest: For) -> bool:
-    if _is_explicit(nest):
+    if nest.is_explicit:
         around = (nest.loop, *loops(nest.loop.body))
         return len(around) > 1 and all(each.within is None for each in around)
     tiles = {inner.within.tile for inner in loops(nest.loop.body) if inner.within is not None}
@@ -101,7 +97,7 @@ def _cut(nest: For) -> Nest:
         ranges = _ranges(nest, full.conditions)
         if ranges is None or frozenset(full.conditions) in tried or _is_impossible(ranges.fixed):
             continue
-        if _is_explicit(nest) and (ranges.first or ranges.end):
+        if nest.is_explicit and (ranges.first or ranges.end):
             continue
         tried.add(frozenset(full.conditions))
         alternatives.append((ranges, _in_ranges(nest, full, ranges)))
@@ -169,7 +165,7 @@ def _between(nest: For, lower: Sequence[Index], upper: Sequence[Index], body: Ne
 def _alternatives(body: Nest) -> Iterator[_Full]:
     """The body with all its largest register tiles full, or else with one of them full."""
     parts = body.parts if isinstance(body, Block) else (body,)
-    sizes = [sum(isinstance(n, For) and _is_explicit(n) for n in _of_full(part)) for part in parts]
+    sizes = [sum(isinstance(n, For) and n.is_explicit for n in _of_full(part)) for part in parts]
     largest = [k for k, size in enumerate(sizes) if size == max(sizes)]
     for chosen in (largest, *([k] for k in largest)):
         full = {k: _full(parts[k], {}) for k in chosen}
@@ -191,7 +187,7 @@ def _full(nest: Nest, ranges: Mapping[int, tuple[Index, Index]]) -> _Full | None
     `ranges` are first and last values of the loops of the tile around it, by variable.
     """
     match nest:
-        case For() if _is_explicit(nest):
+        case For() if nest.is_explicit:
             return _full_loop(nest, ranges)
         case TileSplit(condition, full):
             comparisons = conjuncts(condition)

@@ -36,21 +36,17 @@ def peel_loops(nest: Nest) -> Nest:
     return _peeled(nest) if isinstance(nest, For) and _can_be_peeled(nest) else nest
 
 
-def _is_explicit(nest: For) -> bool:
-    return nest.loop.vector is not None or nest.loop.unroll is not None
-
-
 def _can_be_peeled(nest: For) -> bool:
     inner = [node for node in walk(nest.body) if isinstance(node, For)]
     calls = sum(isinstance(node, Call) for node in walk(nest.body))
     return (
-        not _is_explicit(nest)
+        not nest.is_explicit
         and not nest.loop.parallel
         and nest.step == 1
         and nest.size is None
         and len(nest.lower) == len(nest.upper) == 1
         and any(each.loop.vector is not None for each in inner)
-        and all(map(_is_explicit, inner))
+        and all(loop.is_explicit for loop in inner)
         and calls * unrolled_copies(nest.body) <= MOST_COPIES
     )
 

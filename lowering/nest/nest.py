@@ -34,6 +34,11 @@ class For:
     value: Index | None = None
 
     @property
+    def is_explicit(self) -> bool:
+        """Whether it is a vector loop, or unrolled by the schedule."""
+        return self.loop.vector is not None or self.loop.unroll is not None
+
+    @property
     def trip_count(self) -> int | None:
         """The number of iterations when it is the same in every execution, else None."""
         if len(self.lower) != 1 or len(self.upper) != 1 or self.size is not None:

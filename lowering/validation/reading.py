@@ -1,4 +1,8 @@
-"""Call sites of a nest, with the statement instances that each runs, as isl relations."""
+"""Call sites of a nest, with the statement instances that each runs, as isl relations.
+
+Code generation checks itself with a reader of its own (`lowering/nest/reading.py`): the proof
+shares no mistake with it.
+"""
 
 from __future__ import annotations
 

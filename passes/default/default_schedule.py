@@ -294,42 +294,44 @@ def _scheduled(
     first = answers[-1].schedule if answers else order
     # Of two that are estimated alike, the first is chosen.
     for candidate in (_best_answers(order, answers, context), first):
-        if candidate is not None and candidate not in seen:
+        if candidate not in seen:
             seen.add(candidate)
             yield answers, candidate
     return answers
 
 
 def _best_answers(
-    order: Schedule,
-    chosen: Sequence[NestAnswer],
-    context: SchedulingContext,
-) -> Schedule | None:
-    """The first answers, where the answers of `COMPETING` compete with all `FALLBACKS`.
-
-    Such nests have what is estimated to be best, or stay as they are where nothing is as good; if
-    that strategy is no fallback, where that is clearly better. Other nests have a proposal of
-    `ALWAYS_COMPETING` where that is clearly better. None if it is the first answers.
-    """
+    order: Schedule, answers: Sequence[NestAnswer], context: SchedulingContext
+) -> Schedule:
+    """Every nest with what is best for it, one after the other."""
     schedule = order
-    is_other = False
-    for first in chosen:
-        nest = nest_of(schedule.tree, first.names[0])
-        competes = first.strategy in COMPETING
-        proposals = FALLBACKS if competes else ALWAYS_COMPETING
-        found = [proposal(schedule, nest, context) for proposal in proposals]
-        possible = [answer for answer in found if answer is not None]
-        own = None if first.strategy is STRATEGIES[-1] else first.on(schedule, context)
-        if competes:
-            possible.append(schedule)
-        best = min(possible, key=lambda answer: estimate(answer, context), default=None)
-        if best is None or (
-            own is not None and estimate(best, context) >= GAIN * estimate(own, context)
-        ):
-            best = own or schedule
-        is_other |= competes or best != own
+    for first in answers:
+        best = _best_answer(first, schedule, context)
         schedule = first.schedule if best == first.schedule else best
-    return schedule if is_other else None
+    return schedule
+
+
+def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingContext) -> Schedule:
+    """A nest under its first strategy, or under a rival that is estimated to be clearly better.
+
+    Rivals of `COMPETING` are all `FALLBACKS`, and the nest as it is; such a strategy that is a
+    fallback itself has no preference. Rivals of others are `ALWAYS_COMPETING`.
+    """
+    nest = nest_of(schedule.tree, first.names[0])
+    competes = first.strategy in COMPETING
+    proposed = (
+        each(schedule, nest, context) for each in (FALLBACKS if competes else ALWAYS_COMPETING)
+    )
+    rivals = [rival for rival in proposed if rival is not None]
+    if competes:
+        rivals.append(schedule)
+    own = None if first.strategy in FALLBACKS else first.on(schedule, context)
+    best = min(rivals, key=lambda rival: estimate(rival, context), default=None)
+    if best is None:
+        return own or schedule
+    if own is None or estimate(best, context) < GAIN * estimate(own, context):
+        return best
+    return own
 
 
 def _groups(schedule: Schedule) -> list[tuple[str, ...]]:

@@ -10,10 +10,10 @@ from ..estimate.scheduled_program import ScheduledProgram
 from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.vector_loops import VectorLoops
 from ..polyhedral.schedule_tree import Loop, Tree, chains, leaves, nest_of, nests, statements
-from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..schedules.unrolled_copies import MOST_COPIES
 from ..transformations.unroll_and_jam import UnrollAndJam
+from .steps import attempt
 
 GAIN = 0.9
 """Copies that share loads, or wait side by side, must be estimated to take this part of the time:
@@ -95,7 +95,4 @@ def _has_vectors_of_copies(innermost: Loop, nest: Tree, vectors: VectorLoops) ->
 
 
 def _jam(schedule: Schedule, loop: Loop, factor: int) -> Schedule | None:
-    try:
-        return schedule.apply(UnrollAndJam((f"{statements(loop)[0]}.{loop.name}",), factor=factor))
-    except TransformationError:
-        return None
+    return attempt(schedule, UnrollAndJam((f"{statements(loop)[0]}.{loop.name}",), factor=factor))

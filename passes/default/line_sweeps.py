@@ -75,7 +75,7 @@ def _loops_over_lines(
         case Parts(children):
             for child in children:
                 yield from _loops_over_lines(schedule, child, around, outer)
-        case Loop() if tree.vector or tree.parallel or tree.unroll is not None:
+        case Loop() if tree.is_marked:
             return
         case Loop():
             inside = schedule.legality.inside(outer, tree)

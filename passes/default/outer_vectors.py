@@ -38,7 +38,7 @@ def outer_vectors(schedule: Schedule, nest: Tree, context: SchedulingContext) ->
 
     Each lane has a sum of its own, in its order.
     """
-    if any(loop.vector or loop.unroll is not None or loop.parallel for loop in loops(nest)):
+    if any(loop.is_marked for loop in loops(nest)):
         return None
     statistics = stored_statistics(schedule, context)
     result = schedule

@@ -62,7 +62,7 @@ def skewed_rows(schedule: Schedule, nest: Tree, context: SchedulingContext) -> S
     if not isinstance(nest, Loop):
         return None
     band = chain(nest)
-    is_marked = any(loop.parallel or loop.vector or loop.unroll is not None for loop in band)
+    is_marked = any(loop.is_marked for loop in band)
     if len(band) != 2 or not isinstance(band[1].body, Leaf) or is_marked:
         return None
     if any(map(schedule.is_coincident, band)):

@@ -49,7 +49,7 @@ def tile_transposition(
     loops = chain(nest)
     if len(loops) < 2 or any(not isinstance(c, Leaf) for c in _children(loops[-1].body)):
         return None
-    if any(loop.vector or loop.unroll is not None or loop.parallel for loop in loops):
+    if any(loop.is_marked for loop in loops):
         return None
     try:
         band = _Band.of(schedule, loops, context)

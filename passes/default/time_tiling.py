@@ -139,7 +139,7 @@ def time_band(
     body = band[-1].body
     parts = body.children if isinstance(body, Parts) else (body,)
     is_plain = all(isinstance(part, Leaf) for part in parts)
-    is_marked = any(loop.parallel or loop.vector or loop.unroll is not None for loop in band)
+    is_marked = any(loop.is_marked for loop in band)
     if len(band) < 2 or not is_plain or is_marked:
         return None
     if schedule.is_coincident(band[0]):

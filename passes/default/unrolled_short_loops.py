@@ -48,7 +48,7 @@ def unrolled_short_loops(
         vectors[id(outer[depth - 1])] = (leaf.statement, outer[depth - 1])
     if not short or short.keys() & vectors.keys():
         return None
-    if any(loop.vector or loop.unroll is not None or loop.parallel for loop in loops(nest)):
+    if any(loop.is_marked for loop in loops(nest)):
         return None
     try:
         for statement, loop in short.values():

@@ -40,7 +40,7 @@ def unrolled_sums(schedule: Schedule, nest: Tree, context: SchedulingContext) ->
     Lanes that walk along rows of their own load these as they lie in memory, and transpose them in
     registers. Of the innermost such loops and those around, what is estimated to be best.
     """
-    if any(loop.vector or loop.unroll is not None or loop.parallel for loop in loops(nest)):
+    if any(loop.is_marked for loop in loops(nest)):
         return None
     statistics = stored_statistics(schedule, context)
     answers = [_scheduled(schedule, nest, level, statistics) for level in range(2)]

@@ -10,23 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 
-from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access
-from .program_statistics import ProgramStatistics, StatementStatistics, bytes_of
+from .program_statistics import StatementStatistics, bytes_of
+from .scheduled_program import ScheduledProgram
 
 GAP = 128
 """Bytes that runs may be apart and still count as one: borders that are left out."""
 
 
 def contiguous_run(
-    access: Access,
+    program: ScheduledProgram,
     statement: StatementStatistics,
+    access: Access,
     loops: tuple[Loop, ...],
-    statistics: ProgramStatistics,
     rows: int,
     is_cached: Callable[[Loop], bool],
-    machine: Machine,
 ) -> float:
     """Bytes that an access touches one after the other, together with those of `rows` in all.
 
@@ -34,7 +33,7 @@ def contiguous_run(
     left for the iterations that need the rest of them. Where there are more rows than pages that a
     core finds at once, nothing is fetched ahead.
     """
-    size = bytes_of(access.array.element_type)
+    statistics, size = program.statistics, bytes_of(access.array.element_type)
     run = float(size)
     row = float(size * statistics.extents(access.array)[-1]) if rows > 1 else 0.0
     apart = [(row, float(rows))]
@@ -55,8 +54,8 @@ def contiguous_run(
             continue
         if not is_cached(loop):
             break
-        if prod(trips for _, trips in apart) > machine.tlb_entries:
-            return max(run, float(machine.cache_line))
+        if prod(trips for _, trips in apart) > program.machine.tlb_entries:
+            return max(run, float(program.machine.cache_line))
     return run
 
 

@@ -33,7 +33,7 @@ class MemoryTraffic:
             for leaf, outer in leaves(nest, ())
         )
         streams, runs = self._streams(nest), self._runs(nest)
-        unseen = _unseen_share(runs, machine.stream_start)
+        unseen = _share_before_prefetching(runs, machine.stream_start)
         for level, bandwidth in machine.bandwidths.items():
             if self._size <= machine.capacity(level):
                 yield 0.0
@@ -47,7 +47,7 @@ class MemoryTraffic:
             if level > 1:
                 # Several runs that begin at the same time wait together.
                 waiting = (machine.unseen_stream - 1) / max(1.0, streams / 2)
-                short = _shortness(runs, machine.shortest_run) if level > 2 else 0.0
+                short = _mean_shortfall(runs, machine.shortest_run) if level > 2 else 0.0
                 speed /= 1 + unseen * waiting + short
             yield traffic / min(limit, speed)
 
@@ -58,8 +58,7 @@ class MemoryTraffic:
 
     def _runs(self, nest: Loop) -> Collection[tuple[float, float]]:
         """Bytes of the contiguous runs in which each large array is walked through, and of it."""
-        machine = self._program.machine
-        large = machine.capacity(2)
+        large = self._program.machine.capacity(2)
         runs: dict[str, tuple[float, float]] = {}
         for leaf, loops in leaves(nest, ()):
             outer = {id(loop): loops[:depth] for depth, loop in enumerate(loops)}
@@ -72,9 +71,7 @@ class MemoryTraffic:
                 size = self._statistics.bytes(access.array)
                 if size > large:
                     rows = rows_together(statistics, access)
-                    run = contiguous_run(
-                        access, statistics, loops, self._statistics, rows, is_cached, machine
-                    )
+                    run = contiguous_run(self._program, statistics, access, loops, rows, is_cached)
                     longest = max(run, runs.get(access.array.name, (0.0, 0.0))[0])
                     runs[access.array.name] = longest, size
         return runs.values()
@@ -143,14 +140,21 @@ class MemoryTraffic:
         return found
 
 
-def _unseen_share(runs: Collection[tuple[float, float]], until: float) -> float:
-    """The share of arrays that is read before the prefetchers see a stream, `until` into a run."""
+def _share_before_prefetching(runs: Collection[tuple[float, float]], start: float) -> float:
+    """The share of arrays that is read before the prefetchers see a stream.
+
+    They see a run `start` bytes after it has begun. An array of `size` bytes has `size / run` runs,
+    of which the first one is not found late.
+    """
     whole = sum(size for _, size in runs)
-    unseen = sum(min(size, until * (size / run - 1)) for run, size in runs)
-    return max(0.0, unseen / whole) if whole else 0.0
+    late = sum(min(size, start * (size / run - 1)) for run, size in runs)
+    return max(0.0, late / whole) if whole else 0.0
 
 
-def _shortness(runs: Collection[tuple[float, float]], shortest: float) -> float:
-    """By how many lengths of theirs runs are too short, over all bytes of the arrays."""
+def _mean_shortfall(runs: Collection[tuple[float, float]], shortest: float) -> float:
+    """How much longer runs would have to be to have `shortest` bytes, in lengths of their own.
+
+    The mean over all bytes of the arrays; 0 where no run is shorter.
+    """
     whole = sum(size for _, size in runs)
     return sum(size * max(0.0, shortest / run - 1) for run, size in runs) / whole if whole else 0.0

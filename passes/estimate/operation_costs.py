@@ -14,7 +14,7 @@ from ...dialects.mathematics import ExternalOp
 from ..machine.machine import Machine
 from ..machine.target import Target
 from ..polyhedral.arithmetic_widths import Narrowed
-from ..polyhedral.fused_products import fused_operand, fused_product
+from ..polyhedral.fused_products import fused_operand
 from ..polyhedral.reductions import allows
 from ..polyhedral.scop import Access, Statement
 from ..schedules.schedule import Schedule
@@ -24,6 +24,7 @@ from .elementary_functions import (
     function_name,
     has_elementary_functions,
 )
+from .merged_operations import extremum_comparison
 from .paired_products import paired_share
 from .program_statistics import StatementStatistics
 
@@ -93,12 +94,11 @@ def throughput(
     total = 0.0
     done = set() if done is None else done
     # Several registers of a function, and of what is around it, wait less for each other.
-    fused = _fused_products(statement) | extremum_comparisons(statement)
     takes_turns = has_elementary_functions(statement, target)
     for operation in statement.body:
         if operation in accesses or not any(result in varying for result in operation.results):
             continue
-        if operation in done or operation in fused:
+        if operation in done or operation in statistics.merged:
             continue
         done.add(operation)
         changing = varying[operation.results[0]]
@@ -132,36 +132,6 @@ def _width_share(operation: Operation, lanes: float, target: Target) -> float:
     bits = kind.bitwidth if isinstance(kind, FixedBitwidthType) else DOUBLE_BITS
     halves = 0.5 if lanes * bits <= DIVIDED_BITS < target.vector_bits else 1.0
     return halves * (SINGLE_SHARE if bits < DOUBLE_BITS else 1.0)
-
-
-def extremum_comparisons(statement: Statement) -> set[Operation]:
-    """Comparisons that are a part of selections: the lesser or greater of two is one operation."""
-    return {
-        compared
-        for operation in statement.body
-        if (compared := _extremum_comparison(operation)) is not None
-    }
-
-
-def _extremum_comparison(operation: Operation) -> arith.CmpfOp | None:
-    """What a selection of one of two numbers asks of these, and nothing else asks."""
-    compared = operation.cond.owner if isinstance(operation, arith.SelectOp) else None
-    if not isinstance(operation, arith.SelectOp) or not isinstance(compared, arith.CmpfOp):
-        return None
-    is_extremum = {compared.lhs, compared.rhs} == {operation.lhs, operation.rhs}
-    return compared if is_extremum and compared.result.has_one_use() else None
-
-
-def _fused_products(statement: Statement) -> set[Operation]:
-    """The products that are a part of the one addition that they are for."""
-    found = set[Operation]()
-    for operation in statement.body:
-        position = fused_operand(operation)
-        if position is not None:
-            product = fused_product(operation, position)
-            if product is not None and product.result.has_one_use():
-                found.add(product)
-    return found
 
 
 def _registers(
@@ -244,7 +214,7 @@ def effective_type(
 
 def operation_class(kind: type[Operation], operation: Operation) -> str:
     """The class of `Machine.OPERATIONS` of an operation with a result, and of an effective type."""
-    if _extremum_comparison(operation) is not None:
+    if extremum_comparison(operation) is not None:
         return "comparisons"
     is_float = isinstance(operation.results[0].type, AnyFloat)
     return _CLASSES.get(kind, "additions" if is_float else "others")

@@ -24,6 +24,7 @@ from ..polyhedral.rounded_subscripts import is_rounded, moves
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Array, Scop, Statement
 from .exact_directions import exact_directions
+from .merged_operations import merged_operations
 from .opaque_work import relative_work
 
 Slope = int | Fraction
@@ -178,6 +179,11 @@ class StatementStatistics:
     def narrowed(self) -> Mapping[Operation, Narrowed]:
         """The integer operations that are computed in fewer bits than their type has."""
         return narrowed_operations(self.statement.body)
+
+    @cached_property
+    def merged(self) -> frozenset[Operation]:
+        """The operations that are computed as a part of another one."""
+        return merged_operations(self.statement)
 
     @cached_property
     def instances(self) -> float:

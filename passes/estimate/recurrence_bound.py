@@ -16,13 +16,8 @@ from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Statement
 from ..schedules.schedule import Schedule
 from .elementary_functions import elementary_latency
-from .operation_costs import (
-    call_cycles,
-    effective_type,
-    extremum_comparisons,
-    operation_class,
-    varying_results,
-)
+from .merged_operations import extremum_comparisons
+from .operation_costs import call_cycles, effective_type, operation_class, varying_results
 
 _SUMS = (arith.AddfOp, arith.SubfOp)
 _PRODUCTS = (arith.MulfOp,)

@@ -81,6 +81,11 @@ class Loop:
     unroll: int | None = None
     run_time_size: str | None = None
 
+    @property
+    def is_marked(self) -> bool:
+        """Whether something says how it executes."""
+        return self.parallel or self.vector is not None or self.unroll is not None
+
     @cached_property
     def statements(self) -> tuple[str, ...]:
         """Names of the statements below, in textual order."""

@@ -29,7 +29,7 @@ from .protocols import CostModel
 from .schedule_key import schedule_key
 from .space.neighbours import neighbours
 from .unanimity import unanimous_gains
-from .work import Work
+from .work_limit import WorkLimit
 
 MARGIN = 3.0
 """A schedule must be predicted to be so many times as fast as the analytical choice.
@@ -153,9 +153,9 @@ def _rate(
     original, context = proposals.original, proposals.context
     pool = _Pool(proposals, model, is_covered)
     statements = len(original.scop.statements)
-    work = Work(int(SHARE_OF_PROPOSALS * limit), statements)
+    work = WorkLimit(int(SHARE_OF_PROPOSALS * limit), statements)
     pool.rate([original, *proposals.candidates, *_others(proposals, work)])
-    work = Work(limit - work.spent, statements)
+    work = WorkLimit(limit - work.spent, statements)
     parents = [each.schedule for each in pool.best()[:PARENTS]]
     pool.rate(
         [
@@ -167,7 +167,7 @@ def _rate(
     return pool.best()
 
 
-def _others(proposals: Proposals, work: Work) -> Iterator[Schedule]:
+def _others(proposals: Proposals, work: WorkLimit) -> Iterator[Schedule]:
     """Candidates with another answer for a nest, in the order of the analytical choice.
 
     A strategy leaves other nests alone, so that its steps can follow all of these.

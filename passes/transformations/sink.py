@@ -52,7 +52,7 @@ class Sink(Transformation):
         parent = nodes[-2] if len(nodes) > 1 else None
         if not isinstance(parent, Sequence):
             raise MalformedTransformation(f"nothing runs beside {loop.name}: nothing to sink")
-        if loop.parallel or loop.vector is not None or loop.unroll is not None:
+        if loop.is_marked:
             raise MalformedTransformation(f"{loop.name} is marked; sink first")
         others = [child for child in parent.children if child is not loop]
         if any(inner.name == loop.name for other in others for inner in loops(other)):

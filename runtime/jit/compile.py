@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
 from xdsl.dialects import func
@@ -30,6 +29,7 @@ from ...passes.polyhedral.raising.raise_function import raise_function
 from ...passes.polyhedral.scop import Scop
 from ...passes.schedules.schedule import Schedule, dependences_of
 from ...passes.syntax.formats import apply_text
+from ...support.cached_property import cached_property
 from ...support.garbage_collection import garbage_collected_seldom
 from ...support.stage_times import stage
 from ...support.summaries import summary

@@ -46,6 +46,7 @@ def written(signature: Signature) -> dict[str, Any]:
         "kernel": signature.kernel,
         "arguments": [_written_argument(each) for each in signature.arguments],
         "results": [_written_element(each) for each in signature.results],
+        "tile_sizes": signature.tile_sizes,
         "complex_arguments": signature.complex_arguments,
         "complex_results": signature.complex_results,
     }
@@ -60,6 +61,7 @@ def read(data: dict[str, Any]) -> Signature:
             for position, each in enumerate(data["arguments"])
         ),
         tuple(map(_read_element, data["results"])),
+        tile_sizes=tuple(data["tile_sizes"]),
         complex_arguments=tuple(data["complex_arguments"]),
         complex_results=tuple(data["complex_results"]),
     )

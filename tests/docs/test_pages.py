@@ -11,8 +11,19 @@ import pytest
 import reference
 import results
 
+from loopwright.costmodel.sampler import paths
+from loopwright.passes.default import default_schedule
 from loopwright.passes.default.strategies import FOR_OPAQUE, STRATEGIES
+from loopwright.passes.polyhedral import isl_context
+from loopwright.passes.polyhedral.equivalence import equivalence, proof
+from loopwright.passes.schedules import schedule
+from loopwright.passes.search import remeasurement, search_state, searching
 from loopwright.passes.transformations.registry import all_transformations
+from loopwright.reports import neighbourhood
+from loopwright.runtime import kernel
+from loopwright.runtime.calling import api_checks
+from loopwright.runtime.choosing import auto
+from loopwright.runtime.tuning import evaluator
 
 ROOT = Path(__file__).parents[2]
 ROOMS = (
@@ -140,6 +151,41 @@ def test_files_that_are_named_exist(path: Path) -> None:
     rooms = "|".join((*ROOMS, "datasets", "tests", "tools"))
     for name in re.findall(rf"`((?:{rooms})/[\w./-]+)`", path.read_text()):
         assert (ROOT / name).exists(), f"{path}: {name}"
+
+
+@pytest.mark.parametrize("path", TIMELESS, ids=name_of)
+def test_modules_that_are_named_exist(path: Path) -> None:
+    """Also those that a page names without their room."""
+    rooms = (*ROOMS, "src", "tests", "tools", "examples")
+    files = [f"/{file.relative_to(ROOT)}" for room in rooms for file in (ROOT / room).rglob("*.py")]
+    for name in re.findall(r"`([a-z_][\w/]*\.py)`", path.read_text()):
+        assert any(file.endswith(f"/{name}") for file in files), f"{path}: {name}"
+
+
+FIGURES = [
+    ("search.md", "fewer than {:,} statement instances", default_schedule.PROFITABLE),
+    ("search.md", "takes another one for {:g} times as fast", searching.GAIN),
+    ("search.md", "takes that for {:g} times as fast", auto.GAIN),
+    ("search.md", "At least {:.0%} of the budget", remeasurement.SHARE),
+    ("search.md", "At least {} runs in the last half", search_state.FEWEST_IDLE),
+    ("search.md", "whose first four runs take {:g} times as long", evaluator.CUTOFF),
+    ("guarantees.md", "within {:g} seconds of CPU time", isl_context.MAXIMAL_SECONDS),
+    ("guarantees.md", "At most {} loops are inside each other", schedule.DEEPEST),
+    ("guarantees.md", "A kernel keeps {} specialisations", kernel.SPECIALISATIONS),
+    ("guarantees.md", "At most {:,} threads", api_checks.MOST_THREADS),
+    ("verify.md", "isl needs more than {:,} operations", equivalence.OPERATIONS),
+    ("verify.md", "or {:g} seconds of CPU time", isl_context.MAXIMAL_SECONDS),
+    ("verify.md", "more than {:,} pairs of terms", proof.STEPS),
+    ("data.md", "{:.0%} of the paths start from a schedule of isl's", paths.AFFINE_START),
+    ("report.md", "arrows of one instance | {},", neighbourhood.MOST_ARROWS),
+]
+"""Figures of a page, as it has them, with those of the code."""
+
+
+@pytest.mark.parametrize(("page", "phrase", "figure"), FIGURES)
+def test_figures_are_those_of_the_code(page: str, phrase: str, figure: float) -> None:
+    words = " ".join((ROOT / "docs/reference" / page).read_text().split()).lower()
+    assert phrase.format(figure).lower().replace("%", " %") in words
 
 
 def test_pages_that_the_code_names_exist() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -114,6 +115,19 @@ def test_a_later_first_call_parses_nothing(n: int, monkeypatch: pytest.MonkeyPat
     assert again.compile().signature.kernel == "returning"
     assert len(again.function.scop.statements) >= 2
     assert parsed
+
+
+def test_a_kept_signature_is_whole() -> None:
+    text = """func.func @f(%x: f64 {loopwright.complex}, %n: index,
+        %A: memref<?x3xi8> {loopwright.unsigned}, %y: f64) -> (f64 {loopwright.complex}, f64) {
+      return %x, %y : f64, f64
+    }"""
+    plain = loopwright.load(text)["f"].signature
+    for signature in (plain, replace(plain, tile_sizes=("it", "jt"))):
+        kept = json.loads(json.dumps(kept_signature.written(signature)))
+        again = kept_signature.read(kept)
+        assert replace(again, arguments=()) == replace(signature, arguments=())
+        assert kept_signature.written(again) == kept_signature.written(signature)
 
 
 def shifted(n: int, A: f64["n"], B: f64["m"]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import subprocess
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir.affine import AffineConstraintKind
 
 from loopwright.dialects.parse import parse_module
-from loopwright.frontends.c.translate import Translation
+from loopwright.frontends.c.translate import Parameter, Translation
 from loopwright.passes.polyhedral.size_assumptions import assumptions, integer_arguments
 
 from .arithmetic import UndefinedBehaviourError
@@ -72,28 +73,51 @@ def call(library: ctypes.CDLL, name: str, function: RandomFunction) -> dict[str,
     return values
 
 
+@dataclass(frozen=True)
+class Translated:
+    """A region as a module, with the `values` of its function and what of them is `passed`.
+
+    Arrays that are passed are views of those in `values`.
+    """
+
+    module: ModuleOp
+    values: dict[str, object]
+    passed: list[object]
+
+    @classmethod
+    def of(cls, translation: Translation, function: RandomFunction) -> Translated:
+        """Raises UndefinedBehaviourError for sizes that it is not for."""
+        values = copies(function)
+        passed = [_passed(parameter, values) for parameter in translation.parameters]
+        module = parse_module(translation.text)
+        _check_sizes(module, passed)
+        return cls(module, values, passed)
+
+    def interpret(self) -> None:
+        """Runs the module; raises UndefinedBehaviourError."""
+        with np.errstate(all="ignore"):
+            Interpreter(self.module).run("f", *self.passed)
+
+
 def interpreted(translation: Translation, function: RandomFunction) -> dict[str, object]:
     """The arguments after a call; raises UndefinedBehaviourError for sizes that it is not for."""
-    values = copies(function)
-    passed: list[object] = []
-    for parameter in translation.parameters:
-        symbol = parameter.symbol
-        # An element that the region takes as a size: `B[0]`.
-        value = eval(symbol.spelling, {}, dict(values)) if symbol.through else values[symbol.name]
-        if isinstance(value, np.ndarray):  # integers of the text have no sign
-            kind = np.dtype(f"i{value.itemsize}") if value.dtype.kind == "u" else value.dtype
-            passed.append(value.view(kind))
-        elif isinstance(value, np.floating):
-            passed.append(float(value))
-        elif parameter.mlir == "index":
-            passed.append(int(value))
-        else:
-            passed.append(int(np.array(value).astype(f"i{int(parameter.mlir[1:]) // 8}")))
-    module = parse_module(translation.text)
-    _check_sizes(module, passed)
-    with np.errstate(all="ignore"):
-        Interpreter(module).run("f", *passed)
-    return values
+    translated = Translated.of(translation, function)
+    translated.interpret()
+    return translated.values
+
+
+def _passed(parameter: Parameter, values: dict[str, object]) -> object:
+    symbol = parameter.symbol
+    # An element that the region takes as a size: `B[0]`.
+    value = eval(symbol.spelling, {}, dict(values)) if symbol.through else values[symbol.name]
+    if isinstance(value, np.ndarray):  # integers of the text have no sign
+        kind = np.dtype(f"i{value.itemsize}") if value.dtype.kind == "u" else value.dtype
+        return value.view(kind)
+    if isinstance(value, np.floating):
+        return float(value)
+    if parameter.mlir == "index":
+        return int(value)
+    return int(np.array(value).astype(f"i{int(parameter.mlir[1:]) // 8}"))
 
 
 def _check_sizes(module: ModuleOp, passed: Sequence[object]) -> None:

@@ -10,7 +10,7 @@ from random import Random
 
 from ....passes.estimate.estimate import estimate
 from ....passes.estimate.scheduling_context import SchedulingContext
-from ....passes.polyhedral.schedule_tree import Leaf, Loop, Tree, chains, nests
+from ....passes.polyhedral.schedule_tree import Leaf, Tree, chains, nests
 from ....passes.schedules.schedule import Schedule, Transformation
 from ....passes.schedules.unrolled_copies import copies
 from ....passes.search.space.moves import Move
@@ -139,7 +139,7 @@ def _bands(
     statistics = context.statistics(schedule.scop)
     for members in chains(nest):
         leaf = members[-1].body
-        if not isinstance(leaf, Leaf) or any(map(_is_marked, members)):
+        if not isinstance(leaf, Leaf) or any(loop.is_marked for loop in members):
             continue
         outer = (*schedule.outer(members[0]), *members)
         trips = statistics.statements[leaf.statement].trips(outer)[-len(members) :]
@@ -148,10 +148,6 @@ def _bands(
                 extents = tuple(max(1, round(trip)) for trip in trips[start : start + width])
                 names = certain_names(members[start : start + width])
                 yield prod(trips) * prod(extents), _Band(names, extents)
-
-
-def _is_marked(loop: Loop) -> bool:
-    return loop.parallel or loop.vector is not None or loop.unroll is not None
 
 
 def _tiled(

@@ -14,7 +14,7 @@ programs using widening to handle recurrences", TOPLAS 2012.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import islpy as isl
@@ -34,8 +34,8 @@ _DEPTH = 12
 # Relations that were widened too far; programs that are equal need a few.
 _FAILURES = 100
 
-# Terms that are compared; the largest kernels need some hundreds.
-_STEPS = 20_000
+STEPS = 20_000
+"""Pairs of terms that are compared; the largest kernels need some hundreds."""
 
 
 class UnequalTermsError(Exception):
@@ -55,14 +55,13 @@ class Proof:
     """A proof that outputs of two programs have the same values.
 
     `assumed` has the pairs of instances at which two terms are equal, or were assumed to be.
-    `context` are the sizes for which outputs are compared; `check_time` raises where no time is
-    left. `rules` say what may be reassociated: sums in any order are compared by their summands.
+    `context` are the sizes for which outputs are compared. `rules` say what may be reassociated:
+    sums in any order are compared by their summands.
     """
 
     first: LastWriters
     second: LastWriters
     context: isl.Set
-    check_time: Callable[[], None]
     rules: Reassociation | None = None
     assumed: dict[tuple[Term, Term], isl.Map] = field(
         default_factory=dict[tuple[Term, Term], isl.Map], init=False
@@ -92,9 +91,8 @@ class Proof:
     def _compare(self, mine: Term, other: Term, pairs: isl.Map) -> None:
         """Shows that two terms are equal at pairs of instances."""
         self._steps += 1
-        if self._steps > _STEPS:
+        if self._steps > STEPS:
             raise UndecidedError("the expressions are too large")
-        self.check_time()
         match mine, other:
             case Load(), _:
                 for source in self.first.sources(mine):

@@ -57,7 +57,7 @@ def _plain(members: Sequence[Loop]) -> tuple[Loop, ...]:
     """The innermost loops of a chain that have no marks."""
     plain: list[Loop] = []
     for loop in reversed(members):
-        if loop.parallel or loop.vector is not None or loop.unroll is not None:
+        if loop.is_marked:
             break
         plain.append(loop)
     return tuple(reversed(plain))

@@ -36,7 +36,7 @@ def register_tiles(schedule: Schedule, part: Tree, context: SchedulingContext) -
     for members in chains(part):
         tiles = {loop.within.tile for loop in members if loop.within is not None}
         points = [loop for loop in members[-INNERMOST:] if loop.name not in tiles]
-        if not isinstance(members[-1].body, Leaf) or any(map(_is_marked, points)):
+        if not isinstance(members[-1].body, Leaf) or any(loop.is_marked for loop in points):
             continue
         for vector in (loop for loop in points if is_contiguous(schedule, loop)):
             for rows in (loop for loop in points if loop is not vector):
@@ -65,7 +65,7 @@ def jams(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator
     for members in chains(part):
         tiles = {loop.within.tile for loop in members if loop.within is not None}
         for loop in members[-INNERMOST:-1]:
-            if loop.name not in tiles and not _is_marked(loop):
+            if loop.name not in tiles and not loop.is_marked:
                 for factor in JAM_FACTORS:
                     if copies(part) * factor <= MOST_COPIES:
                         yield one(UnrollAndJam(certain_names([loop]), factor=factor))
@@ -73,7 +73,7 @@ def jams(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator
 
 def vectors(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator[Move]:
     """The innermost loops run in lanes: all, those with contiguous accesses, or one of them."""
-    found = [loop for loop in innermost_loops(part) if not _is_marked(loop)]
+    found = [loop for loop in innermost_loops(part) if not loop.is_marked]
     near = [loop for loop in found if is_contiguous(schedule, loop)]
     for group in (near, found) if len(near) < len(found) else (found,):
         if group:
@@ -86,7 +86,7 @@ def vectors(schedule: Schedule, part: Tree, context: SchedulingContext) -> Itera
 def inner_vectors(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator[Move]:
     """A loop with contiguous accesses goes to the innermost place of its chain, into lanes."""
     for members in chains(part):
-        points = [loop for loop in members[-INNERMOST:] if not _is_marked(loop)]
+        points = [loop for loop in members[-INNERMOST:] if not loop.is_marked]
         for loop in points[:-1]:
             if is_contiguous(schedule, loop):
                 start = place_of(loop, points)
@@ -101,7 +101,3 @@ def unrollings(schedule: Schedule, part: Tree, context: SchedulingContext) -> It
         if found and copies(part) * factor <= MOST_COPIES:
             steps = tuple(Unroll(certain_names([loop]), factor=factor) for loop in found)
             yield Move(steps, partial=True)
-
-
-def _is_marked(loop: Loop) -> bool:
-    return loop.parallel or loop.vector is not None or loop.unroll is not None

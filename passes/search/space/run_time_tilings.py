@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...default.default_schedule import orders
+from ...default.steps import attempt
 from ...estimate.scheduling_context import SchedulingContext
 from ...polyhedral.descriptions import describe_tree
 from ...polyhedral.isl_context import ISL_LOCK
 from ...polyhedral.schedule_tree import Loop, chain, leaves, loops_around
-from ...schedules.errors import TransformationError
-from ...schedules.schedule import Schedule, Transformation
+from ...schedules.schedule import Schedule
 from ...transformations.distribute import Distribute
 from ...transformations.interchange import Interchange
 from ...transformations.parallel import Parallel
@@ -75,13 +75,13 @@ def _tiling(
     names = tuple(f"{statement}.{loop.name}" for loop in (*rest, last))
     arranged: Schedule | None = schedule
     if last is not members[-1]:
-        arranged = _try(schedule, Interchange(names))
+        arranged = attempt(schedule, Interchange(names))
     tiled = arranged and _tile(arranged, names[-MOST:], sizes)
     if tiled is None:
         return None
     if context.threads > 1:
-        tiled = _try(tiled, Parallel((f"{statement}.{_tile_name(tiled, statement)}",))) or tiled
-    return _try(tiled, Vectorize((names[-1],))) or tiled
+        tiled = attempt(tiled, Parallel((f"{statement}.{_tile_name(tiled, statement)}",))) or tiled
+    return attempt(tiled, Vectorize((names[-1],))) or tiled
 
 
 def _is_tiled(schedule: Schedule, statement: str) -> bool:
@@ -98,7 +98,7 @@ def _perfect(schedule: Schedule, statement: str) -> Schedule:
             continue
         names = tuple(f"{statement}.{loop.name}" for loop in around[:depth])
         for first in range(depth):
-            distributed = _try(schedule, Distribute(names[first:]))
+            distributed = attempt(schedule, Distribute(names[first:]))
             if distributed is not None:
                 schedule = distributed
                 break
@@ -119,7 +119,7 @@ def _tile(
     for first in range(len(names)):
         tiles = names[first:]
         wanted = _new_sizes(schedule, tiles) if sizes is None else sizes[-len(tiles) :]
-        tiled = _try(schedule, Tile(tiles, wanted)) if len(wanted) == len(tiles) else None
+        tiled = attempt(schedule, Tile(tiles, wanted)) if len(wanted) == len(tiles) else None
         if tiled is not None:
             return tiled
     return None
@@ -140,10 +140,3 @@ def _new_sizes(schedule: Schedule, names: tuple[str, ...]) -> tuple[str, ...]:
 def _tile_name(schedule: Schedule, statement: str) -> str:
     around = loops_around(schedule.tree, statement)
     return next(loop.name for loop in around if loop.run_time_size is not None)
-
-
-def _try(schedule: Schedule, step: Transformation) -> Schedule | None:
-    try:
-        return schedule.apply(step)
-    except TransformationError:
-        return None

@@ -60,7 +60,7 @@ def test_runs_end_where_a_loop_jumps(schedule: str, run: float) -> None:
     def is_cached(loop: Loop) -> bool:
         return loop.unroll == 0
 
-    found = contiguous_run(access, statement, loops, program.statistics, 1, is_cached, NARROW)
+    found = contiguous_run(program, statement, access, loops, 1, is_cached)
     assert found == pytest.approx(run, abs=ROW)
 
 
@@ -83,7 +83,7 @@ def test_caches_do_not_join_runs_of_many_rows(schedule: str, run: float) -> None
     def is_cached(loop: Loop) -> bool:
         return loop.name in ("t", "c")
 
-    found = contiguous_run(access, statement, loops, program.statistics, 1, is_cached, NARROW)
+    found = contiguous_run(program, statement, access, loops, 1, is_cached)
     assert found == pytest.approx(run, abs=ROW if run == WHOLE else 0)
 
 

@@ -24,7 +24,7 @@ from loopwright.passes.search.default_choice import (
     propose,
     rate,
 )
-from loopwright.passes.search.work import MANY, REWRITING, Work
+from loopwright.passes.search.work_limit import MANY, REWRITING, WorkLimit
 from loopwright.passes.syntax.pipeline import parse_pipeline
 
 
@@ -128,11 +128,11 @@ def test_what_the_labels_do_not_cover_is_not_rated(proposals: Proposals) -> None
 
 def test_steps_that_rewrite_the_program_are_more_work() -> None:
     steps = parse_pipeline("tile{loops=i,j sizes=8,8},pack{loops=it array=A}")
-    work = Work(2 * REWRITING, 3)
+    work = WorkLimit(2 * REWRITING, 3)
     assert work.spend(steps) and work.spent == REWRITING + 1
     assert not work.spend(steps) and work.spent == REWRITING + 1
     assert work.spend(steps[:1])
-    many = Work(REWRITING, 5 * MANY)
+    many = WorkLimit(REWRITING, 5 * MANY)
     assert many.spend(steps[:1]) and many.spent == 6
 
 

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, MemRe
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.utils.hints import isa
 
+from .....dialects.memref import behind_casts
 from .copies import copy_elements
 from .emission import erase
 
@@ -36,7 +37,7 @@ def results_to_arguments(function: func.FuncOp) -> None:
             if given is not None:
                 kept_attributes.append(given.data[number])
             continue
-        root = _root(value)
+        root = behind_casts(value)
         if isinstance(root, BlockArgument) and root.block is block and root.type == kind:
             continue
         argument = block.insert_arg(MemRefType(kind.element_type, kind.shape), len(block.args))
@@ -63,9 +64,3 @@ def results_to_arguments(function: func.FuncOp) -> None:
         function.properties["arg_attrs"] = ArrayAttr([*function.arg_attrs.data, *more])
     if given is not None:
         function.properties["res_attrs"] = ArrayAttr(kept_attributes)
-
-
-def _root(value: SSAValue) -> SSAValue:
-    while isinstance(value.owner, memref.CastOp):
-        value = value.owner.source
-    return value

@@ -1,4 +1,4 @@
-"""Budget of work for candidates: applied steps, not time, so that the answer is always the same."""
+"""Limit of work for candidates: applied steps, not time, so that the answer is always the same."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MANY = 12
 """Statements for which a step counts once more."""
 
 
-class Work:
+class WorkLimit:
     """Counts the steps that are applied to make candidates of a program, up to a limit."""
 
     def __init__(self, limit: int, statements: int) -> None:
