@@ -117,7 +117,8 @@ def _pitch(place: Place) -> int | None:
 def _step(place: Place, variable: int) -> int:
     """By how many columns each iteration of a loop goes on; 0 where it leaves the row."""
     *outer, last = place.subscripts
-    return 0 if any(x.coefficient(variable) for x in outer) else last.coefficient(variable)
+    is_in_row = all(each.coefficient(variable) == 0 for each in outer)
+    return (last.coefficient(variable) or 0) if is_in_row else 0
 
 
 def _distance(one: Place, other: Place, strides: Sequence[int]) -> int | None:

@@ -179,10 +179,11 @@ def _rows(
         if not is_vector(place.type) or place.mask is not None:
             continue
         *outer, last = place.subscripts
-        stride = _stride(place)
+        stride, factor = _stride(place), last.coefficient(variable)
         if (
             stride is None
-            or place.width * stride != step * last.coefficient(variable)
+            or factor is None
+            or place.width * stride != step * factor
             or bytes_of(place.type.element_type) < LEAST_BYTES
             or any(each.coefficient(variable) != 0 for each in outer)
         ):
@@ -197,11 +198,12 @@ def _rows(
 
 
 def _stride(place: Place) -> int | None:
-    """By how many elements the lanes of a place go on; None where that is not the same for all."""
+    """By how many elements the lanes of a place go on; None where not all of them go so far on."""
     if place.offsets is None:
         return 1
-    stride = place.offsets[1]
-    return stride if place.offsets == tuple(range(0, stride * place.width, stride)) else None
+    stride = place.offsets[-1] // max(1, place.width - 1)
+    is_even = all(offset == lane * stride for lane, offset in enumerate(place.offsets))
+    return stride if is_even and stride > 0 else None
 
 
 def _is_another_row(row: _Row, other: Place, variable: int) -> bool:
