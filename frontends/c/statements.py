@@ -16,7 +16,7 @@ from ..text.conditions import (
 )
 from ..text.emitter import Block as TextBlock
 from ..text.emitter import Emitter
-from .c_types import BOOL, IntegerType, NumberType, PointerType
+from .c_types import BOOL, IntegerType, NumberType, OtherType, PointerType
 from .expressions import Expressions
 from .local_arrays import LocalArrays
 from .loops import Bounds, Loops
@@ -352,6 +352,8 @@ class Statements:
         if self.arrays.allocates(symbol):
             self.arrays.allocate(node, at_top=len(self.emitter.blocks) == 1)
             return
+        if node.value is None and isinstance(symbol.type, OtherType):
+            return  # a structure: its members are variables
         number_type(Name(node.place, symbol.type, symbol))
         variable = self.expressions.variables.declared.get(node)
         if node.value is None or variable is None:

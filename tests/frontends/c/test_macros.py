@@ -23,15 +23,15 @@ MACROS = """\
 """
 FUNCTIONS = {
     "COPY(double)": (),
-    "BEGIN p[i] += j; printf(\"%g\\n\", p[i]); }": (),
-    "for (int k = 0; k < n; k++) { printf(\"%d\\n\", k); FOR(i) { p[i] += k; END": (),
+    'BEGIN p[i] += j; printf("%g\\n", p[i]); }': (),
+    'for (int k = 0; k < n; k++) { printf("%d\\n", k); FOR(i) { p[i] += k; END': (),
     "BEGIN p[i] += j; }": ("f",),
     "ALL(p);": ("f",),
     "BRACED(p)": ("f",),
     "FOR(i) FOR(j) p[i] += j;": ("f",),
     "TWO(p, q);": (),
     "if (n > 3) ALL(p); else ALL(q);": ("f",),
-    "if (n > 3) printf(\"more\\n\"), n--; else BRACED(q)": ("f",),
+    'if (n > 3) printf("more\\n"), n--; else BRACED(q)': ("f",),
     "while (n-- > 3) BRACED(p)": ("f",),
     "switch (n) { case 7: ALL(p); case 1: ALL(q); }": ("f_0", "f_1"),
 }
@@ -47,7 +47,7 @@ def test_only_statements_are_replaced(body: str, tmp_path: Path) -> None:
         "    for (int n = 0; n < 90; n++) { p[n] = n % 7; q[n] = n % 5; }\n"
         "    for (int n = 0; n < 12; n++) {\n"
         "        f(n, p, q);\n"
-        "        for (int k = 0; k < 12; k++) printf(\"%g %g\\n\", p[k], q[k]);\n"
+        '        for (int k = 0; k < 12; k++) printf("%g %g\\n", p[k], q[k]);\n'
         "    }\n"
         "}\n"
     )
