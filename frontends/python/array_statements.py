@@ -94,6 +94,12 @@ class ArrayStatements:
             self.reductions.compute_arguments(node.value)
         if variable is not None and variable in self.expressions.values:
             return self._again(variable, target, node)
+        if variable is not None and variable.begins_without_value:
+            raise self.source.error(
+                node.value,
+                "an array is returned before the end of the function",
+                "give the arrays of all 'return's one name",
+            )
         if variable is None or not variable.begins_in_own_block or variable.kind is not None:
             raise self._refusal(target)
         self.expressions.values[variable] = self._array(variable, node.value)

@@ -42,7 +42,7 @@ class LoopForms(ast.NodeTransformer):
                 for part in visited
                 for each in (cast("list[ast.stmt]", part) if isinstance(part, list) else [part])
             ]
-        self._as_range(node)
+        self.as_range(node)
         if not isinstance(node.target, ast.Name) or not isinstance(node.iter, ast.Call):
             raise self.source.error(
                 node.iter,
@@ -115,8 +115,10 @@ class LoopForms(ast.NodeTransformer):
 
     # Arrays
 
-    def _as_range(self, node: ast.For) -> None:
+    def as_range(self, node: ast.For) -> None:
         """Replaces a loop over the elements of arrays by one over their positions."""
+        if self._constants(node.iter) is not None:
+            return
         arrays, targets, position = [node.iter], [node.target], None
         call = node.iter
         called = self.captured.resolve(call.func) if isinstance(call, ast.Call) else None

@@ -13,6 +13,7 @@ from ..text.emitter import Block, Emitter
 from .array_statements import ArrayStatements
 from .assertions import require
 from .branches import Branches
+from .early_returns import Leave, NoValue
 from .element_types import ElementType
 from .expressions import Expressions, Meaning
 from .inlining import Callees, bind
@@ -311,6 +312,8 @@ class Statements:
     # Assignments
 
     def _assign(self, node: ast.Assign) -> None:
+        if isinstance(node.value, NoValue):
+            return
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple):
             self._assign_several(node.targets[0].elts, node)
             return
@@ -472,6 +475,10 @@ class Statements:
         block = self._blocks[id(variable.block)]
         cell = self.emitter.unique(variable.name, block)
         self.emitter.allocate(block, cell, element.mlir, node)
+        if variable.begins_without_value:  # stores under a condition may keep what it has
+            zero = self.local_arrays.constant(0, element).name
+            text = f"affine.store {zero}, %{cell}[] : memref<{element.mlir}>"
+            block.allocations.append((text, node))
         self._cells[variable] = variable.cell = cell
         return cell
 
@@ -481,6 +488,7 @@ _REFUSED: dict[type[ast.stmt], tuple[str, str | None]] = {
         "'break' must be behind an 'if', in a loop over a range or a 'while' loop",
         "give the range its last value",
     ),
+    Leave: ("'return' in a loop over constants, or without an 'if'", "write a loop over a range"),
     ast.Continue: ("'continue' is not supported", "write the opposite condition as an 'if'"),
     ast.FunctionDef: (
         "a function that is decorated, or is defined in a loop or condition",
