@@ -330,17 +330,12 @@ class Statements:
         guarded = len(self._guards) > guards  # else the variable lives where the guard holds
         if not variable.cell:
             variable.cell = self.names.take(variable.symbol.name)
-            self.emitter.allocate(block, variable.cell, kind.mlir, node)
+            # A store under a guard may keep what it has.
+            zero = Constant(0, kind)
+            first = self.expressions.arithmetic.scalar(zero, node).name if guarded else ""
+            self.emitter.allocate(block, variable.cell, kind.mlir, node, first)
             self._cells.setdefault(variable.block, []).append(variable)
-            if guarded:
-                self._clear(block, variable.cell, kind, node)
         self._store(variable.cell, "", f"memref<{kind.mlir}>", value, node, guarded=guarded)
-
-    def _clear(self, block: TextBlock[Piece], cell: str, kind: NumberType, node: Piece) -> None:
-        """Gives a variable a value that a store under a guard may keep."""
-        zero = self.expressions.arithmetic.scalar(Constant(0, kind), node).name
-        text = f"affine.store {zero}, %{cell}[] : memref<{kind.mlir}>"
-        block.allocations.append((text, node))
 
     def _declare(self, node: Declare) -> None:
         symbol = node.symbol

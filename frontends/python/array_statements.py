@@ -12,6 +12,7 @@ from ...dialects.errors import SourceError
 from .affine_sets import overwrites
 from .element_types import ElementType
 from .functions import PARTS
+from .masks import choice, is_mask
 from .reductions import Reductions
 from .values import Value
 from .variables import Variable
@@ -42,6 +43,8 @@ class ArrayStatements:
 
         What is left are numbers, with the reductions inside of them computed.
         """
+        if is_mask(self.expressions, target):
+            target, node = choice(self.expressions, target, node)
         operator = type(node.op) if isinstance(node, ast.AugAssign) else None
         if isinstance(target, ast.Name) and operator is None:
             return self._name(target, node)

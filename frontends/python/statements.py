@@ -24,7 +24,7 @@ from .promises import Promise, prange
 from .reductions import Reductions
 from .results import Result, spelled_result
 from .source import PythonSource
-from .values import Kind, Scalar, Value
+from .values import Kind, Scalar, Value, element_of
 from .variables import Variable
 from .views import ONE, View
 
@@ -377,6 +377,9 @@ class Statements:
             raise self._refusal(old)
         else:
             before = self.expressions.value(old)
+        if isinstance(old, ast.Name) and element_of(before).is_truth:
+            what = f"arithmetic on the truth value '{old.id}'"
+            raise self.source.error(node, what, "write `1 if ... else 0`")
         value = self.expressions.number(node.value)
         neutral = self.branches.neutral(type(node.op), value, node)
         result = self.expressions.arithmetic.binary(type(node.op), before, neutral or value, node)
@@ -474,11 +477,9 @@ class Statements:
         """Allocates the memory cell of a variable; returns its name."""
         block = self._blocks[id(variable.block)]
         cell = self.emitter.unique(variable.name, block)
-        self.emitter.allocate(block, cell, element.mlir, node)
-        if variable.begins_without_value:  # stores under a condition may keep what it has
-            zero = self.local_arrays.constant(0, element).name
-            text = f"affine.store {zero}, %{cell}[] : memref<{element.mlir}>"
-            block.allocations.append((text, node))
+        # Stores under a condition may keep what it has.
+        zero = self.local_arrays.constant(0, element).name if variable.begins_without_value else ""
+        self.emitter.allocate(block, cell, element.mlir, node, zero)
         self._cells[variable] = variable.cell = cell
         return cell
 
