@@ -248,9 +248,8 @@ class ExpressionReader:
         if "x" in operator:  # x++ and its kin
             one = Literal(place, INT, 1)
             computed = promoted(kind) if isinstance(kind, IntegerType | FloatType) else kind
-            return Assignment(
-                place, kind, operator.strip("x")[0], operand, one, computed, is_step=True
-            )
+            sign, is_postfix = operator.strip("x")[0], operator[0] == "x"
+            return Assignment(place, kind, sign, operand, one, computed, is_postfix)
         if operator == "*":
             return self._dereference(operand, kind, place)
         if operator == "&" and isinstance(operand, Name):

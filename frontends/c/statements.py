@@ -253,7 +253,7 @@ class Statements:
         raise SourceError("this statement has no effect", node.place, "assign the value")
 
     def assign(self, node: Assignment) -> Value:
-        """Emits an assignment; returns the value that the target has then."""
+        """Emits an assignment; returns its value."""
         target = node.target
         if isinstance(target, Unsupported):
             raise SourceError(target.reason, target.place, target.hint)
@@ -262,13 +262,14 @@ class Statements:
             computed = number_type_of(node)
             before = self.expressions.converted(target, computed)
             value = self.expressions.arithmetic.binary(
-                node.operator, before, self.expressions.value(node.value), computed, node
+                node.operator, before, self._value(node.value), computed, node
             )
-        elif isinstance(node.value, Assignment):
-            value = self.assign(node.value)
         else:
-            value = self.expressions.value(node.value)
+            before = value = self._value(node.value)
         value = self.expressions.arithmetic.convert(value, kind, node)
+        result = value
+        if node.is_postfix:
+            result = self.expressions.arithmetic.convert(before, kind, node)
         if isinstance(target, Subscript):
             place = self.expressions.scattered(target)
             if place is not None:
@@ -280,14 +281,23 @@ class Statements:
                         self._guards[-1], stored, old, kind, node
                     )
                 self.emitter.line(f"memref.store {stored.name}, {place}", node)
-                return value
+                return result
             array, subscripts = self.expressions.access(target)
             self._store(array.name, subscripts, array.elements.mlir, value, node)
         elif isinstance(target, Name):
             self._set(target, value, kind, node)
         else:
             raise SourceError("this cannot be assigned to", target.place, "write A[i] or a name")
-        return value
+        return result
+
+    def _value(self, node: Expression) -> Value:
+        """The value of the right side of an assignment, which may be another one."""
+        if isinstance(node, Assignment):
+            return self.assign(node)
+        if isinstance(node, Cast) and not isinstance(node.type, PointerType):
+            value = self._value(node.operand)
+            return self.expressions.arithmetic.convert(value, number_type(node), node)
+        return self.expressions.value(node)
 
     def _store(
         self,
@@ -354,7 +364,7 @@ class Statements:
         if node.value is None or variable is None:
             return
         kind = number_type(Name(node.place, symbol.type, symbol))
-        value = self.expressions.converted(node.value, kind)
+        value = self.expressions.arithmetic.convert(self._value(node.value), kind, node)
         self._set_variable(variable, value, kind, node)
 
     def _bound(self, node: Expression) -> Name:

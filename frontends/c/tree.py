@@ -135,14 +135,15 @@ class Cast(Typed):
 class Assignment(Typed):
     """`target = value`, or with an operator `target += value`, `target++`.
 
-    `computed` is the type in which C computes with the operator.
+    `computed` is the type in which C computes with the operator. The value of one that `is_postfix`
+    is that of the target before.
     """
 
     operator: str
     target: Expression
     value: Expression
     computed: CType
-    is_step: bool = False
+    is_postfix: bool = False
 
 
 @dataclass(eq=False)
