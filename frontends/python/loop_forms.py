@@ -132,7 +132,7 @@ class LoopForms(ast.NodeTransformer):
             turned = _tuple(known[::-1], node)
         elif _is_place(inner):
             turned = ast.Subscript(inner, ast.Slice(None, None, back), ast.Load())
-        elif isinstance(inner, ast.Call) and self.captured.resolve(inner.func) is range:
+        elif isinstance(inner, ast.Call) and self.captured.resolve(inner.func) is range:  # noqa: SIM102
             if 1 <= len(inner.args) <= 2 and not inner.keywords:
                 first = ast.Constant(0) if len(inner.args) == 1 else inner.args[0]
                 ends = (ast.BinOp(e, ast.Sub(), ast.Constant(1)) for e in (inner.args[-1], first))

@@ -82,7 +82,7 @@ def marks(n: int, A: f64["n"], m: b1["n"], out: i32["n"]):
 
 
 def search(n: int, A: f64["n"], m: b1["n"], out: i32["n"]):
-    for i, v in enumerate(A):
+    for i, v in enumerate(A):  # noqa: SIM110
         if v > 0.9 and m[i]:
             return True
     return False

@@ -1,4 +1,4 @@
-"""Assignments that are values, `x = y++`, and the comma operator in statements, compared with gcc."""
+"""Assignments that are values, `x = y++`, and the comma operator in statements, compared with gcc."""  # noqa: E501
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ BODIES = (
     "A[i] = x[i]++;",
     "QUARTER(u[i], u[i - 1], u[0]); A[i] = 1, B[i] = A[i] + 1;",
     "((A[i] = 2), (B[i] += A[i]));",
-    "int v = i, k = 0; do { v = v & 1 ? 3 * v + 1 : v / 2; k++; } while (v > 1 && k < 90); A[i] = k;",
+    "int v = i, k = 0; do { v = v & 1 ? 3 * v + 1 : v / 2; k++; } while (v > 1 && k < 90); A[i] = k;",  # noqa: E501
     "do { A[i]++; if (A[i] % 5 == 0) continue; B[i] += 2; } while (A[i] < 7);",
     "do { A[i] = B[i]; if (A[i] > 2) continue; A[i] = 9; } while (0);",
     "if (A[i] > 3) { int k = 7; B[i] = k--; A[i] = k; } else A[i] = B[i - 1]++;",
