@@ -148,8 +148,12 @@ def _check_place(translation: Translation, source: CSource) -> None:
             region.place,
             "make it static inline",
         )
-    if region.block.end <= region.block.start:
-        raise SourceError("the region is the expansion of a macro", region.place)
+    if not region.has_own_text:
+        raise SourceError(
+            "the region is a part of what a macro expands to",
+            region.place,
+            "write the loop outside of the macro",
+        )
 
 
 def _check_threads(translation: Translation, source: CSource, options: Options) -> None:

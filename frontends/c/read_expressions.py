@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from clang import cindex
 
 from ...dialects.locations import Location
+from .aliases import element_of
 from .c_types import (
     INT,
     ArrayType,
@@ -16,10 +17,11 @@ from .c_types import (
     IntegerType,
     OtherType,
     PointerType,
+    has_structures,
     promoted,
 )
 from .clang_library import BINARY, CSource, evaluate, place_of, unary_operator
-from .read_types import is_const, is_volatile, member_position, read_type
+from .read_types import is_const, is_uniform, is_volatile, member_position, read_row, read_type
 from .tree import (
     Assignment,
     Binary,
@@ -110,6 +112,19 @@ class ExpressionReader:
             found.extents = self._extents(cursor, kind)
         return found
 
+    def _is_alias(self, cursor: cindex.Cursor) -> bool:
+        """Whether a variable is a pointer to an element, `p = &a[i]`, of which all members are."""
+        while cursor.kind.name in ("UNEXPOSED_EXPR", "PAREN_EXPR"):
+            (cursor,) = cursor.get_children()
+        declared = cursor.referenced
+        if declared is None or declared.kind.name != "VAR_DECL" or _outlives_calls(declared):
+            return False
+        structure = declared.type.get_canonical().get_pointee()
+        if not has_structures(read_type(declared.type)) or not is_uniform(structure):
+            return False
+        values = [each for each in declared.get_children() if each.kind.is_expression()]
+        return bool(values) and element_of(self.read(values[-1])) is not None
+
     def _member(self, base: Name, cursor: cindex.Cursor) -> Symbol:
         """The member of a structure, as a variable."""
         arrow = "->" if isinstance(base.type, PointerType) else "."
@@ -126,6 +141,7 @@ class ExpressionReader:
                 has_address=True,
                 spelling=spelling,
                 through=(*base.symbol.through, *([base.symbol] if arrow == "->" else [])),
+                holder=base.symbol.holder or base.symbol,
             )
         return self.symbols[key]
 
@@ -157,10 +173,14 @@ class ExpressionReader:
             return self._name(cursor, kind, place)
         if name == "MEMBER_REF_EXPR" and len(inner) == 1 and _has_own_memory(cursor):
             holder = _holder(inner[0])
-            base = self.read(holder)
+            base, structure = self.read(holder), holder.type.get_canonical()
+            is_pointer = structure.kind.name == "POINTER"
+            if is_pointer and (not isinstance(base, Name) or self._is_alias(holder)):
+                structure = structure.get_pointee()
+                base = self._dereference(base, read_row(structure), place)
             if isinstance(base, Name):
                 return Name(place, kind, self._member(base, cursor))
-            member = _of_element(base, holder.type, cursor.referenced, kind, place)
+            member = _of_element(base, structure, cursor.referenced, kind, place)
             if member is not None:
                 return member
         if name == "ARRAY_SUBSCRIPT_EXPR" and len(inner) == 2:
@@ -228,9 +248,8 @@ class ExpressionReader:
         if "x" in operator:  # x++ and its kin
             one = Literal(place, INT, 1)
             computed = promoted(kind) if isinstance(kind, IntegerType | FloatType) else kind
-            return Assignment(
-                place, kind, operator.strip("x")[0], operand, one, computed, is_step=True
-            )
+            sign, is_postfix = operator.strip("x")[0], operator[0] == "x"
+            return Assignment(place, kind, sign, operand, one, computed, is_postfix)
         if operator == "*":
             return self._dereference(operand, kind, place)
         if operator == "&" and isinstance(operand, Name):

@@ -57,14 +57,14 @@ def read_type(kind: cindex.Type) -> CType:
         return FloatType("__bf16", 16)
     if name in _ARRAYS:
         extent = canonical.element_count if name == "CONSTANTARRAY" else None
-        return ArrayType(_element(canonical.element_type), extent, kind.spelling)
+        return ArrayType(read_row(canonical.element_type), extent, kind.spelling)
     if name == "POINTER":
         restrict = canonical.is_restrict_qualified()
-        return PointerType(_element(canonical.get_pointee()), restrict, kind.spelling)
+        return PointerType(read_row(canonical.get_pointee()), restrict, kind.spelling)
     return OtherType(kind.spelling)
 
 
-def _element(kind: cindex.Type) -> CType:
+def read_row(kind: cindex.Type) -> CType:
     """The type of elements; structures are rows of numbers of the type that their first member has.
 
     `struct { double x, y; int n; }` -> `double[3]`
@@ -77,6 +77,12 @@ def _element(kind: cindex.Type) -> CType:
     is_row = kind.get_canonical().get_declaration().kind.name == "STRUCT_DECL" and not rest
     is_row &= 8 * kind.get_align() >= number.width and not any(map(is_volatile, members))
     return ArrayType(number, count, kind.spelling, is_structure=True) if is_row else read_type(kind)
+
+
+def is_uniform(structure: cindex.Type) -> bool:
+    """Whether all members of a structure are numbers of one type, or arrays of them."""
+    kinds = {_number(each.type) for each in structure.get_canonical().get_fields()}
+    return len(kinds) == 1 and isinstance(kinds.pop(), IntegerType | FloatType)
 
 
 def _number(kind: cindex.Type) -> CType:

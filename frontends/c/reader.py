@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clang import cindex
 
-from .clang_library import CSource
+from .clang_library import CSource, evaluate
 from .continues import HINT, REASON, without_continue
 from .procedures import RETURN, Procedures
 from .read_expressions import ExpressionReader
@@ -20,10 +20,11 @@ from .tree import (
     Refused,
     Statement,
     While,
+    all_statements,
 )
 
 _REASONS: dict[str, tuple[str, str | None]] = {
-    "DO_STMT": ("'do' loops are not supported", "write `for (i = 0; i < n; i++)`"),
+    "DO_STMT": ("a 'do' loop around other loops is not supported", "write a 'for' or 'while' loop"),
     "BREAK_STMT": (BREAK, "put the condition into the bound of the loop"),
     "CONTINUE_STMT": (REASON, HINT),
     "RETURN_STMT": (RETURN, "end the region before it"),
@@ -99,6 +100,8 @@ class Reader:
             return []
         if name == "COMPOUND_STMT":
             return [self._block(cursor)]
+        if name == "PAREN_EXPR" and len(inner) == 1:
+            return self.statements(inner[0])
         if name == "DECL_STMT":
             return [self._declaration(each, start, end) for each in inner]
         if name == "FOR_STMT":
@@ -106,6 +109,8 @@ class Reader:
         if name == "WHILE_STMT" and len(inner) == 2:
             body = without_continue(self._block(inner[1]))
             return [While(place, start, end, self.expressions.read(inner[0]), body)]
+        if name == "DO_STMT" and len(inner) == 2 and (done := self._do(cursor, inner)):
+            return done
         if name == "IF_STMT" and len(inner) in (2, 3):
             one, other = self._block(inner[1]), self._block((*inner, None)[2], cursor)
             return [If(place, start, end, self.expressions.read(inner[0]), one, other)]
@@ -122,6 +127,19 @@ class Reader:
             return [Evaluate(place, start, end, self.expressions.read(cursor))]
         reason, hint = _REASONS.get(name, ("this statement is not supported", None))
         return [self._refused(cursor, reason, hint)]
+
+    def _do(self, cursor: cindex.Cursor, inner: list[cindex.Cursor]) -> list[Statement]:
+        """`do A while (t);` -> `A while (t) A`; none where that would repeat a loop."""
+        first, again = (without_continue(self._block(inner[0])) for _ in range(2))
+        if evaluate(inner[1]) == 0:
+            return [first]
+        kept = all_statements(first.statements)
+        if any(isinstance(each, For | While | Refused) for each in kept):
+            return []
+        start, end = cursor.extent.start.offset, cursor.extent.end.offset
+        test, place = self.expressions.read(inner[1]), self.expressions.place(cursor)
+        first.start, first.end = start, end
+        return [first, While(place, start, end, test, again)]
 
     def _refused(self, cursor: cindex.Cursor, reason: str, hint: str | None) -> Refused:
         expressions: list[Expression] = []

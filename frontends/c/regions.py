@@ -37,6 +37,12 @@ class Region:
             return [_without(body, self.block)]
         return list(_behind(body, self.block))
 
+    @property
+    def has_own_text(self) -> bool:
+        """Whether its text is of its statements alone: all of a macro's expansion, or nothing."""
+        block = self.block
+        return self.is_marked or (block.start < block.end and _is_apart(self.function.body, block))
+
 
 def pragma_regions(functions: Sequence[Function], source: CSource) -> list[Region]:
     """The marked regions, each with a name; raises SourceError."""
@@ -127,6 +133,25 @@ def _behind(block: Block, region: Block) -> Iterator[Statement]:
                 yield _without(statement, region)
             for inner in blocks_of(statement):
                 yield from _behind(inner, region)
+
+
+def _is_apart(block: Block, region: Block) -> bool:
+    """Whether what is around and beside a region has other text."""
+    for statement in block.statements:
+        is_beside = region.end <= statement.start or statement.end <= region.start
+        if is_beside or any(each is statement for each in region.statements):
+            continue
+        alone = isinstance(statement, Block) and len(statement.statements) == 1
+        if statement.start >= region.start and not alone:
+            return False
+        for inner in blocks_of(statement):
+            is_single = len(inner.statements) == 1 and inner.start == inner.statements[0].start
+            if inner.start <= region.start and region.end <= inner.end:
+                if inner.end == region.end and not (is_single or alone):
+                    return False
+                return _is_apart(inner, region)
+        return False
+    return True
 
 
 def _without(statement: Statement, region: Block) -> Statement:

@@ -16,7 +16,7 @@ from ..text.conditions import (
 )
 from ..text.emitter import Block as TextBlock
 from ..text.emitter import Emitter
-from .c_types import BOOL, IntegerType, NumberType, PointerType
+from .c_types import BOOL, IntegerType, NumberType, OtherType, PointerType
 from .expressions import Expressions
 from .local_arrays import LocalArrays
 from .loops import Bounds, Loops
@@ -253,7 +253,7 @@ class Statements:
         raise SourceError("this statement has no effect", node.place, "assign the value")
 
     def assign(self, node: Assignment) -> Value:
-        """Emits an assignment; returns the value that the target has then."""
+        """Emits an assignment; returns its value."""
         target = node.target
         if isinstance(target, Unsupported):
             raise SourceError(target.reason, target.place, target.hint)
@@ -262,13 +262,14 @@ class Statements:
             computed = number_type_of(node)
             before = self.expressions.converted(target, computed)
             value = self.expressions.arithmetic.binary(
-                node.operator, before, self.expressions.value(node.value), computed, node
+                node.operator, before, self._value(node.value), computed, node
             )
-        elif isinstance(node.value, Assignment):
-            value = self.assign(node.value)
         else:
-            value = self.expressions.value(node.value)
+            before = value = self._value(node.value)
         value = self.expressions.arithmetic.convert(value, kind, node)
+        result = value
+        if node.is_postfix:
+            result = self.expressions.arithmetic.convert(before, kind, node)
         if isinstance(target, Subscript):
             place = self.expressions.scattered(target)
             if place is not None:
@@ -280,14 +281,23 @@ class Statements:
                         self._guards[-1], stored, old, kind, node
                     )
                 self.emitter.line(f"memref.store {stored.name}, {place}", node)
-                return value
+                return result
             array, subscripts = self.expressions.access(target)
             self._store(array.name, subscripts, array.elements.mlir, value, node)
         elif isinstance(target, Name):
             self._set(target, value, kind, node)
         else:
             raise SourceError("this cannot be assigned to", target.place, "write A[i] or a name")
-        return value
+        return result
+
+    def _value(self, node: Expression) -> Value:
+        """The value of the right side of an assignment, which may be another one."""
+        if isinstance(node, Assignment):
+            return self.assign(node)
+        if isinstance(node, Cast) and not isinstance(node.type, PointerType):
+            value = self._value(node.operand)
+            return self.expressions.arithmetic.convert(value, number_type(node), node)
+        return self.expressions.value(node)
 
     def _store(
         self,
@@ -330,17 +340,12 @@ class Statements:
         guarded = len(self._guards) > guards  # else the variable lives where the guard holds
         if not variable.cell:
             variable.cell = self.names.take(variable.symbol.name)
-            self.emitter.allocate(block, variable.cell, kind.mlir, node)
+            # A store under a guard may keep what it has.
+            zero = Constant(0, kind)
+            first = self.expressions.arithmetic.scalar(zero, node).name if guarded else ""
+            self.emitter.allocate(block, variable.cell, kind.mlir, node, first)
             self._cells.setdefault(variable.block, []).append(variable)
-            if guarded:
-                self._clear(block, variable.cell, kind, node)
         self._store(variable.cell, "", f"memref<{kind.mlir}>", value, node, guarded=guarded)
-
-    def _clear(self, block: TextBlock[Piece], cell: str, kind: NumberType, node: Piece) -> None:
-        """Gives a variable a value that a store under a guard may keep."""
-        zero = self.expressions.arithmetic.scalar(Constant(0, kind), node).name
-        text = f"affine.store {zero}, %{cell}[] : memref<{kind.mlir}>"
-        block.allocations.append((text, node))
 
     def _declare(self, node: Declare) -> None:
         symbol = node.symbol
@@ -352,12 +357,14 @@ class Statements:
         if self.arrays.allocates(symbol):
             self.arrays.allocate(node, at_top=len(self.emitter.blocks) == 1)
             return
+        if node.value is None and isinstance(symbol.type, OtherType):
+            return  # a structure: its members are variables
         number_type(Name(node.place, symbol.type, symbol))
         variable = self.expressions.variables.declared.get(node)
         if node.value is None or variable is None:
             return
         kind = number_type(Name(node.place, symbol.type, symbol))
-        value = self.expressions.converted(node.value, kind)
+        value = self.expressions.arithmetic.convert(self._value(node.value), kind, node)
         self._set_variable(variable, value, kind, node)
 
     def _bound(self, node: Expression) -> Name:

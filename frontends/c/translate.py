@@ -82,6 +82,7 @@ def translate(region: Region) -> Translation:
     body = region.block
     own = _declared(body.statements)
     used = _used(body.statements)
+    own |= {each for each in used if each.holder in own}
     loops = loop_symbols(body.statements)
     outer = [symbol for symbol in used if symbol not in own]
     behind = region.behind
@@ -97,6 +98,14 @@ def translate(region: Region) -> Translation:
         for each in outer
         if each.is_global or each.has_address or (each in later and is_live(each, behind))
     }
+    for each in own.intersection(used):
+        if each.through and each.holder is not None:
+            raise SourceError(
+                f"the pointer '{each.holder.name}' leads to a structure, and is declared inside of "
+                "the region",
+                each.holder.place,
+                "declare it before the region, or write the element of an array of structures",
+            )
     variables = find_variables(body, set(outer), lasting)
     kept, assigned = set(variables.kept), variables.assigned
     arguments = [

@@ -23,7 +23,7 @@ class Symbol:
     `constant` is the value of one that is constant; `extents` has those of a VLA, outermost first;
     the address of one that `has_address` may be anywhere. A member of a structure is one as well,
     with its `spelling` in C, and so is an element that is a size; `through` are the pointers that
-    lead to it.
+    lead to it, `holder` is the variable that has the member or leads to it.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Symbol:
     extents: tuple[Expression, ...] = ()
     spelling: str = ""
     through: tuple[Symbol, ...] = ()
+    holder: Symbol | None = None
 
     def __post_init__(self) -> None:
         self.spelling = self.spelling or self.name
@@ -134,14 +135,15 @@ class Cast(Typed):
 class Assignment(Typed):
     """`target = value`, or with an operator `target += value`, `target++`.
 
-    `computed` is the type in which C computes with the operator.
+    `computed` is the type in which C computes with the operator. The value of one that `is_postfix`
+    is that of the target before.
     """
 
     operator: str
     target: Expression
     value: Expression
     computed: CType
-    is_step: bool = False
+    is_postfix: bool = False
 
 
 @dataclass(eq=False)

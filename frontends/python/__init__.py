@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...runtime.calling.elements import BFLOAT16
 from .decorator import kernel
-from .element_types import bf16, c64, c128, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
+from .element_types import b1, bf16, c64, c128, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
 from .promises import prange
 from .python_kernel import PythonKernel
 
@@ -13,6 +13,7 @@ bfloat16 = BFLOAT16
 
 __all__ = [
     "PythonKernel",
+    "b1",
     "bf16",
     "bfloat16",
     "c64",

@@ -47,6 +47,16 @@ OPERATORS: dict[type[ast.operator], tuple[str, str, str, Callable[[Any, Any], An
 
 _UNSIGNED = {"floordivsi": "divui", "shrsi": "shrui"}
 
+_OF_TRUTHS: dict[type[ast.operator], str] = {
+    ast.Add: "ori",
+    ast.Sub: "",
+    ast.Mult: "andi",
+    ast.BitAnd: "andi",
+    ast.BitOr: "ori",
+    ast.BitXor: "xori",
+}
+"""Operations on two truth values, for operators that also take one beside a number."""
+
 LARGEST_POWER = 16
 """Integer powers up to this one are written as products."""
 
@@ -128,6 +138,9 @@ class Arithmetic:
         if element.is_narrow and source.is_narrow:
             scalar = self._extended(scalar, node)
             source = f32
+        if element.is_truth:
+            zero = Scalar(self.emitter.constant(literal(0, source), source.mlir), source)
+            return Scalar(self.compare("ne", scalar, zero, node), element)
         wider = element.width > source.width
         if source.is_float:
             integer = "fptoui" if element.is_unsigned else "fptosi"
@@ -206,8 +219,8 @@ class Arithmetic:
             if is_complex(other) and not element.is_complex:
                 short = element.is_float and element.width <= f32.width
                 element = c64 if short else c128
-            elif is_float(other) and not element.is_float:
-                element = f64
+            elif not element.is_float:
+                element = f64 if is_float(other) else i64 if element.is_truth else element
         else:
             element = self._promoted(element_of(left), element_of(right), node)
         # Of `a += b`, the right operand is the value of the statement.
@@ -236,6 +249,11 @@ class Arithmetic:
         symbol, on_floats, on_integers, function = OPERATORS[kind]
         if isinstance(left, Constant) and isinstance(right, Constant):
             return self.fold(function, (left, right), node)
+        truths = element_of(left).is_truth, element_of(right).is_truth
+        if any(truths) and (kind not in _OF_TRUTHS or (kind is ast.Sub and all(truths))):
+            raise self.source.error(
+                node, f"'{symbol}' of truth values", "write i64(...) around them"
+            )
         index = self._affine(kind, left, right)
         if index is not None:
             return index
@@ -263,7 +281,9 @@ class Arithmetic:
             raise self.source.error(node, f"'{symbol}' on floating-point numbers", hint)
         if kind is ast.Mod:
             return self._remainder(one, other, right, node)
-        if element.is_unsigned:
+        if element.is_truth:
+            on_integers = _OF_TRUTHS[kind]
+        elif element.is_unsigned:
             on_integers = _UNSIGNED.get(on_integers, on_integers)
         return self.operation(on_floats if element.is_float else on_integers, one, other, node)
 
@@ -427,6 +447,8 @@ class Arithmetic:
             return self.fold(operator.neg, (value,), node)
         if isinstance(value, Index):
             return value.times(-1)
+        if value.element.is_truth:
+            raise self.source.error(node, "'-' of a truth value", "write not, or ~ for an array")
         if value.element.is_float:
             operation = "complex.neg" if value.element.is_complex else "arith.negf"
             text = f"{operation} {value.name} : {value.element.mlir}"

@@ -12,6 +12,7 @@ from ...dialects.errors import SourceError
 from .affine_sets import overwrites
 from .element_types import ElementType
 from .functions import PARTS
+from .masks import choice, is_mask
 from .reductions import Reductions
 from .values import Value
 from .variables import Variable
@@ -42,6 +43,8 @@ class ArrayStatements:
 
         What is left are numbers, with the reductions inside of them computed.
         """
+        if is_mask(self.expressions, target):
+            target, node = choice(self.expressions, target, node)
         operator = type(node.op) if isinstance(node, ast.AugAssign) else None
         if isinstance(target, ast.Name) and operator is None:
             return self._name(target, node)
@@ -94,6 +97,12 @@ class ArrayStatements:
             self.reductions.compute_arguments(node.value)
         if variable is not None and variable in self.expressions.values:
             return self._again(variable, target, node)
+        if variable is not None and variable.begins_without_value:
+            raise self.source.error(
+                node.value,
+                "an array is returned before the end of the function",
+                "give the arrays of all 'return's one name",
+            )
         if variable is None or not variable.begins_in_own_block or variable.kind is not None:
             raise self._refusal(target)
         self.expressions.values[variable] = self._array(variable, node.value)

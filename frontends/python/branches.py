@@ -25,7 +25,7 @@ from ..text.emitter import Emitter
 from .expressions import Expressions
 from .opaque import Opaque
 from .source import PythonSource
-from .values import Scalar, Value
+from .values import Scalar, Value, literal
 
 Branch: TypeAlias = Callable[[], None]
 """Emits statements."""
@@ -121,8 +121,10 @@ class Branches:
         scalar = arithmetic.scalar(value, node)
         if scalar.element.is_complex:
             return None
-        literal = _NEUTRAL[op][scalar.element.is_float]
-        nothing = Scalar(self.emitter.constant(literal, scalar.element.mlir), scalar.element)
+        text = _NEUTRAL[op][scalar.element.is_float]
+        if scalar.element.is_truth:
+            text = literal(int(text), scalar.element)
+        nothing = Scalar(self.emitter.constant(text, scalar.element.mlir), scalar.element)
         return replace(arithmetic.select(self.guard, scalar, nothing, node), weak=scalar.weak)
 
     @contextmanager

@@ -113,7 +113,7 @@ class Calls:
         if function.kind == "outer":
             return expressions.outer(node)
         if function.kind in ("class", "logical"):
-            raise source.error(node, "a truth value is not a number", "write `1 if ... else 0`")
+            return expressions.truth_value(node)
         return self._apply(function, spelled, node)
 
     def _apply(self, function: Known, spelled: str, node: ast.Call) -> Value:

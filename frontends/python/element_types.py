@@ -86,12 +86,17 @@ class ElementType:
         """The type in the text, where integers have no sign."""
         if self.is_complex:
             return f"complex<{self.part}>"
-        return self.name.replace("u", "i")
+        return "i1" if self.is_truth else self.name.replace("u", "i")
 
     @property
     def is_unsigned(self) -> bool:
-        """Whether it is an unsigned integer type."""
-        return self.name.startswith("u")
+        """Whether it is an integer type without a sign: also that of truth values."""
+        return self.name.startswith("u") or self.is_truth
+
+    @property
+    def is_truth(self) -> bool:
+        """Whether it is the type of truth values."""
+        return self.name == "b1"
 
     @property
     def is_float(self) -> bool:
@@ -118,6 +123,8 @@ class ElementType:
         """The scalar type of NumPy; bf16 has none."""
         if self.name == "bf16":
             return BFLOAT16
+        if self.is_truth:
+            return np.bool_
         kind = {"c": "complex", "f": "float", "i": "int", "u": "uint"}[self.name[0]]
         return getattr(np, f"{kind}{self.width}")
 
@@ -159,9 +166,10 @@ NARROW = 16
 bf16, f16, f32, f64 = (ElementType(name) for name in ("bf16", "f16", "f32", "f64"))
 i8, i16, i32, i64 = (ElementType(f"i{width}") for width in (8, 16, 32, 64))
 u8, u16, u32, u64 = (ElementType(f"u{width}") for width in (8, 16, 32, 64))
+b1 = ElementType("b1")
 c64, c128 = (ElementType(f"c{width}") for width in (64, 128))
 
-ELEMENT_TYPES = (bf16, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, c64, c128)
+ELEMENT_TYPES = (bf16, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, b1, c64, c128)
 
 
 def promoted(one: ElementType, other: ElementType) -> ElementType | None:
@@ -177,7 +185,8 @@ def promoted(one: ElementType, other: ElementType) -> ElementType | None:
 def dtype(value: object) -> ElementType | None:
     """The element type that `dtype=` means, where it may be one of Python's types as well."""
     if isinstance(value, type):
-        value = {complex: np.complex128, float: np.float64, int: np.int64}.get(value, value)
+        types = {complex: np.complex128, float: np.float64, int: np.int64, bool: np.bool_}
+        value = types.get(value, value)
     return element_type(value)
 
 

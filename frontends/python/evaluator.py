@@ -71,6 +71,14 @@ class Evaluator(Protocol):
         """A condition."""
         ...
 
+    def is_truth(self, node: ast.expr) -> bool:
+        """Whether an expression is a truth value, by its form or its type."""
+        ...
+
+    def truth_value(self, node: ast.expr) -> Value:
+        """A truth value as one."""
+        ...
+
     def choose(
         self,
         condition: Condition,

@@ -21,11 +21,11 @@ from .calls import Calls
 from .captured import MISSING, SEQUENCES, Captured
 from .choices import Choices
 from .element_types import element_type
-from .functions import PARTS
+from .functions import PARTS, known
 from .gathers import Gathers
 from .shapes import Shapes
 from .source import PythonSource
-from .values import Constant, Number, Scalar, Value, type_name
+from .values import Constant, Number, Scalar, Value, element_of, type_name
 from .variables import Variable
 from .views import View
 
@@ -47,6 +47,7 @@ class Expressions:
         self.emitter = emitter
         self.variables = dict(variables)
         self.names: dict[str, Meaning] = {}
+        self.truths: set[str] = set()
         self.values: dict[Variable, Meaning] = {}
         self.left_loops: set[str] = set()
         self.computed: dict[ast.expr, Meaning] = {}
@@ -78,7 +79,7 @@ class Expressions:
         except NotAffine as error:
             message = f"{what} must be affine in loop variables and sizes, but {error.reason}"
             raise self.source.error(error.node, message, error.hint) from None
-        index = index_of(value)
+        index = None if element_of(value).is_truth else index_of(value)
         if index is None:
             raise self.source.error(node, f"{what} must be an integer, not {type_name(value)}")
         return index
@@ -113,16 +114,23 @@ class Expressions:
         if view is not None:
             return self._element(view, node)
         if isinstance(node, ast.Constant):
-            if isinstance(node.value, bool) or not isinstance(node.value, int | float | complex):
+            if not isinstance(node.value, int | float | complex):
                 raise self.source.error(node, f"{node.value!r} is not a number")
-            return Constant(cast(Number, node.value))
+            value = np.bool_(node.value) if isinstance(node.value, bool) else node.value
+            return Constant(cast(Number, value))
         if isinstance(node, ast.Name):
             return self._name(node)
         if isinstance(node, ast.Subscript):
             return self._subscript(node)
         if isinstance(node, ast.BinOp):
-            # Two truth values would stay one in NumPy: True + True is True.
-            operand = self.value if is_truth(node.left) and is_truth(node.right) else self.number
+            # Two truth values stay one in NumPy: True + True is True; in Python, it is 2.
+            parts, bitwise = (node.left, node.right), isinstance(node.op, _BITWISE)
+            truths = all(map(self.is_truth, parts))
+            if truths and not bitwise and not all(map(self._is_of_numpy, parts)):
+                raise self.source.error(
+                    node, "arithmetic on truth values alone", "write `1 if ... else 0`, or & and |"
+                )
+            operand = self.value if truths else self.number
             left, right = operand(node.left), operand(node.right)
             result = self.arithmetic.binary(type(node.op), left, right, node)
             if isinstance(result, Index):
@@ -139,10 +147,10 @@ class Expressions:
             return self.calls.call(node)
         if isinstance(node, ast.Attribute):
             return self._attribute(node)
+        if isinstance(node, ast.BoolOp) and not self.is_truth(node):
+            return self.value(_operand(node))
         if isinstance(node, ast.Compare | ast.BoolOp):
-            raise self.source.error(
-                node, "a truth value is not a number", "write `1 if ... else 0`"
-            )
+            return self.truth_value(node)
         if isinstance(node, ast.List | ast.ListComp | ast.Tuple | ast.GeneratorExp):
             raise self.source.error(
                 node, "lists and tuples are not supported here", "write an array: np.zeros(n)"
@@ -153,9 +161,47 @@ class Expressions:
 
     def number(self, node: ast.expr) -> Value:
         """The value of an expression, 1 or 0 for a truth value."""
-        if node in self.computed or not is_truth(node):
+        is_form = is_truth(node) or (isinstance(node, ast.Name) and not self._is_of_numpy(node))
+        if node in self.computed or not is_form or not self.is_truth(node):
             return self.value(node)
         one, other = Constant(1), Constant(0)
+        return self.choose(self.condition(node), lambda: one, lambda: other, node)
+
+    def is_truth(self, node: ast.expr) -> bool:
+        """Whether an expression is a truth value, by its form or its type."""
+        if isinstance(node, ast.BoolOp):
+            return all(
+                (isinstance(each, ast.Name) and each.id in self.truths) or self.is_truth(each)
+                for each in node.values
+            )
+        if is_truth(node):
+            return True
+        if isinstance(node, ast.BinOp):
+            return isinstance(node.op, _BITWISE) and all(
+                map(self.is_truth, (node.left, node.right))
+            )
+        if isinstance(node, ast.UnaryOp):
+            return isinstance(node.op, ast.Invert) and self.is_truth(node.operand)
+        if isinstance(node, ast.Call):
+            function = known(self.captured.resolve(node.func))
+            return function is not None and function.kind in ("class", "logical")
+        view = self.view(node)
+        if view is not None:
+            return view.array.type.element.is_truth
+        variable = self.variables.get(node) if isinstance(node, ast.Name) else None
+        value = None if variable is None else self.values.get(variable)
+        kind = None if variable is None or variable.kind is None else variable.kind.element
+        if isinstance(value, Constant | Scalar):
+            kind = value.element
+        return kind is not None and kind.is_truth
+
+    def _is_of_numpy(self, node: ast.expr) -> bool:
+        """Whether an expression is an array or an element of one."""
+        return bool(self.shape(node)) or self.view(node) is not None
+
+    def truth_value(self, node: ast.expr) -> Value:
+        """A truth value as one; raises SourceError."""
+        one, other = (Constant(cast(Number, np.bool_(each))) for each in (True, False))
         return self.choose(self.condition(node), lambda: one, lambda: other, node)
 
     def _operation_result(self, value: Value, node: ast.expr) -> Value:
@@ -325,7 +371,7 @@ class Expressions:
                 "make it an argument, or define it before the kernel",
             )
         if isinstance(found, bool):
-            raise self.source.error(node, f"'{spelled}' is a truth value, not a number")
+            found = np.bool_(found)
         if type(found) not in (int, float, complex) and element_type(type(found)) is None:
             raise self.source.error(
                 node,
@@ -397,12 +443,12 @@ class Expressions:
 
     def _unary(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
-            raise self.source.error(
-                node, "a truth value is not a number", "write `1 if ... else 0`"
-            )
+            return self.truth_value(node)
         value = self.value(node.operand)
         if isinstance(node.op, ast.USub):
             return self.arithmetic.negate(value, node)
+        if isinstance(node.op, ast.Invert) and element_of(value).is_truth:
+            return self.arithmetic.binary(ast.BitXor, value, Constant(cast(Number, np.True_)), node)
         if isinstance(node.op, ast.Invert):
             return self.arithmetic.binary(ast.BitXor, value, Constant(-1), node)
         return value
@@ -416,6 +462,20 @@ def _article(found: object) -> str:
 
 def is_truth(node: ast.expr) -> bool:
     """Whether an expression is a truth value by its form."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, bool)
     return isinstance(node, ast.Compare | ast.BoolOp) or (
         isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
     )
+
+
+def _operand(node: ast.BoolOp) -> ast.expr:
+    """The operand of numbers that Python returns: `a or b` -> `a if a else b`."""
+    *before, result = node.values
+    for each in reversed(before):
+        branches = (each, result) if isinstance(node.op, ast.Or) else (result, each)
+        result = ast.copy_location(ast.IfExp(each, *branches), node)
+    return result
+
+
+_BITWISE = ast.BitAnd | ast.BitOr | ast.BitXor

@@ -36,7 +36,7 @@ class Gathers:
         """Whether a subscript is an array of numbers, and no mask: `x[J]`."""
         if isinstance(node, ast.Slice | ast.Compare | ast.BoolOp | ast.UnaryOp):
             return False
-        return bool(self.expressions.shape(node))
+        return bool(self.expressions.shape(node)) and not self.expressions.is_truth(node)
 
     def _is_data(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Slice) or self.expressions.shape(node):
@@ -113,7 +113,7 @@ class Gathers:
             return self.guards.affine(value.affine, node)
         if isinstance(value, Constant) and isinstance(value.value, int):
             return self.guards.affine(ONE.times(value.value), node)
-        if not isinstance(value, Scalar) or value.element.is_float:
+        if not isinstance(value, Scalar) or value.element.is_float or value.element.is_truth:
             raise self.source.error(
                 node,
                 f"{what} must be an integer",

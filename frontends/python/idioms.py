@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from .captured import Captured
+from .early_returns import EarlyReturns
 from .formulas import Formulas
 from .jumps import Jumps
 from .local_functions import lift
@@ -24,6 +25,7 @@ def rewrite(definition: ast.FunctionDef, source: PythonSource, captured: Capture
     lift(definition, source, captured)
     taken = local_names(definition)
     captured.hidden = taken
+    EarlyReturns(definition, taken, source).rewrite()
     # The bodies of loops over constants are repeated: none has a jump of a loop around it then.
     Jumps(captured, taken, source, definition).visit(definition)
     LoopForms(captured, taken, source).visit(definition)

@@ -7,6 +7,8 @@ import copy
 from collections.abc import Iterator, Sequence
 
 from .captured import Captured
+from .early_returns import Leave
+from .loop_forms import LoopForms
 from .source import PythonSource
 
 _MOST_COPIED = 100
@@ -34,6 +36,7 @@ class Jumps(ast.NodeTransformer):
         definition: ast.FunctionDef,
     ) -> None:
         self.captured = captured
+        self.forms = LoopForms(captured, taken, source)
         self.taken = taken
         self.source = source
         self._around: list[set[str]] = []
@@ -48,8 +51,8 @@ class Jumps(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """The function: statements behind `if ...: return` are the other branch."""
         self.generic_visit(node)
-        if not any(isinstance(each, ast.Return) and each.value for each in ast.walk(node)):
-            self._fold(node, ast.Return)
+        end = [node.body.pop()] if isinstance(node.body[-1], ast.Return) else []
+        node.body = [*self._folded(node.body, ast.Return, None), *end] or _written("pass", node)
         return node
 
     def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
@@ -58,6 +61,8 @@ class Jumps(ast.NodeTransformer):
         is_inner = any(targets & each for each in self._around)
         steps = None
         if not node.orelse and not is_inner and _has(node.body, ast.Break):
+            self.forms.as_range(node)
+            targets |= _stored([node.target])
             steps = self._steps(node)
         self._around.append(targets)
         self.generic_visit(node)
@@ -94,24 +99,25 @@ class Jumps(ast.NodeTransformer):
         if self.captured.resolve(call.func) is not range or call.keywords:
             return None
         first, last, step = _bounds(call.args)
-        name = target.id
+        name, jump = target.id, _first_break(node)
+        word = "return" if isinstance(jump, Leave) else "break"
         reasons = {
-            f"the variable '{name}' of a loop with 'break' is read behind it": (
+            f"the variable '{name}' of a loop with '{word}' is read behind it": (
                 name in self._read_outside,
                 "keep its value in another variable",
             ),
-            f"the variable '{name}' of a loop with 'break' is set in it": (
+            f"the variable '{name}' of a loop with '{word}' is set in it": (
                 name in _stored(node.body),
                 "use another name",
             ),
-            "the step of a loop with 'break' is no constant": (
+            "the step of a loop with '{word}' is no constant": (
                 last is None or step is None,
                 "write it as a number",
             ),
         }
         for reason, (holds, hint) in reasons.items():
             if holds:
-                raise self.source.error(_first_break(node), reason, hint)
+                raise self.source.error(jump, reason, hint)
         assert last is not None and step is not None
         return name, first, last, step
 
@@ -154,7 +160,7 @@ class Jumps(ast.NodeTransformer):
         self.taken.add(name)
         return name
 
-    def _fold(self, node: ast.FunctionDef | ast.For | ast.While, jump: type[ast.stmt]) -> None:
+    def _fold(self, node: ast.For | ast.While, jump: type[ast.stmt]) -> None:
         """Leaves out the jumps to the end of a body."""
         node.body = self._folded(node.body, jump, None) or _written("pass", node.body[0])
 

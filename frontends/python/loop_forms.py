@@ -34,6 +34,7 @@ class LoopForms(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> ast.AST | list[ast.stmt]:
         """A loop, or the statements that it is."""
+        node.iter = self._turned(node.iter)
         copies = self._copies(node)
         if copies is not None:
             visited = [self.visit(each) for each in copies]
@@ -42,7 +43,7 @@ class LoopForms(ast.NodeTransformer):
                 for part in visited
                 for each in (cast("list[ast.stmt]", part) if isinstance(part, list) else [part])
             ]
-        self._as_range(node)
+        self.as_range(node)
         if not isinstance(node.target, ast.Name) or not isinstance(node.iter, ast.Call):
             raise self.source.error(
                 node.iter,
@@ -115,8 +116,37 @@ class LoopForms(ast.NodeTransformer):
 
     # Arrays
 
-    def _as_range(self, node: ast.For) -> None:
+    def _turned(self, node: ast.expr) -> ast.expr:
+        """`reversed(range(a, b))` -> `range(b - 1, a - 1, -1)`, `reversed(A)` -> `A[::-1]`."""
+        if not isinstance(node, ast.Call):
+            return node
+        called = self.captured.resolve(node.func)
+        if called is builtins.enumerate or called is builtins.zip:
+            node.args = [self._turned(each) for each in node.args]
+        if called is not builtins.reversed or len(node.args) != 1 or node.keywords:
+            return node
+        inner, turned = node.args[0], node
+        back = ast.UnaryOp(ast.USub(), ast.Constant(1))
+        known = self._constants(inner)
+        if known is not None:
+            turned = _tuple(known[::-1], node)
+        elif _is_place(inner):
+            turned = ast.Subscript(inner, ast.Slice(None, None, back), ast.Load())
+        elif isinstance(inner, ast.Call) and self.captured.resolve(inner.func) is range:  # noqa: SIM102
+            if 1 <= len(inner.args) <= 2 and not inner.keywords:
+                first = ast.Constant(0) if len(inner.args) == 1 else inner.args[0]
+                ends = (ast.BinOp(e, ast.Sub(), ast.Constant(1)) for e in (inner.args[-1], first))
+                turned = _call("range", [*ends, back])
+        for each in ast.walk(turned):
+            if not hasattr(each, "lineno"):
+                ast.copy_location(each, node)
+        return turned
+
+    def as_range(self, node: ast.For) -> None:
         """Replaces a loop over the elements of arrays by one over their positions."""
+        node.iter = self._turned(node.iter)
+        if self._constants(node.iter) is not None:
+            return
         arrays, targets, position = [node.iter], [node.target], None
         call = node.iter
         called = self.captured.resolve(call.func) if isinstance(call, ast.Call) else None

@@ -70,4 +70,5 @@ def fixed_types(parameters: Sequence[Parameter], args: Sequence[Any]) -> dict[st
 def with_sign(mlir: str, kind: ArrayType | ElementType) -> str:
     """A type of an argument or result in the text, which has no sign of its own."""
     element = kind.element if isinstance(kind, ArrayType) else kind
-    return f"{mlir} {{{UNSIGNED}}}" if element.is_unsigned else mlir
+    has_sign = not element.is_unsigned or element.is_truth
+    return mlir if has_sign else f"{mlir} {{{UNSIGNED}}}"

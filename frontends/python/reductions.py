@@ -166,7 +166,8 @@ class Reductions:
     def _element(self, form: Contraction, term: Scalar) -> ElementType:
         """The type of the result: NumPy adds up integers in 64 bits."""
         if len(form.operands) == 1 and not term.element.is_float and form.kind in _OPERATORS:
-            wide = u64 if term.element.is_unsigned else i64
+            is_unsigned = term.element.is_unsigned and not term.element.is_truth
+            wide = u64 if is_unsigned else i64
             return f64 if form.kind in ("mean", "norm") else wide
         return term.element
 

@@ -13,6 +13,7 @@ from ..text.emitter import Block, Emitter
 from .array_statements import ArrayStatements
 from .assertions import require
 from .branches import Branches
+from .early_returns import Leave, NoValue
 from .element_types import ElementType
 from .expressions import Expressions, Meaning
 from .inlining import Callees, bind
@@ -23,7 +24,7 @@ from .promises import Promise, prange
 from .reductions import Reductions
 from .results import Result, spelled_result
 from .source import PythonSource
-from .values import Kind, Scalar, Value
+from .values import Kind, Scalar, Value, element_of
 from .variables import Variable
 from .views import ONE, View
 
@@ -311,6 +312,8 @@ class Statements:
     # Assignments
 
     def _assign(self, node: ast.Assign) -> None:
+        if isinstance(node.value, NoValue):
+            return
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple):
             self._assign_several(node.targets[0].elts, node)
             return
@@ -374,6 +377,9 @@ class Statements:
             raise self._refusal(old)
         else:
             before = self.expressions.value(old)
+        if isinstance(old, ast.Name) and element_of(before).is_truth:
+            what = f"arithmetic on the truth value '{old.id}'"
+            raise self.source.error(node, what, "write `1 if ... else 0`")
         value = self.expressions.number(node.value)
         neutral = self.branches.neutral(type(node.op), value, node)
         result = self.expressions.arithmetic.binary(type(node.op), before, neutral or value, node)
@@ -471,7 +477,9 @@ class Statements:
         """Allocates the memory cell of a variable; returns its name."""
         block = self._blocks[id(variable.block)]
         cell = self.emitter.unique(variable.name, block)
-        self.emitter.allocate(block, cell, element.mlir, node)
+        # Stores under a condition may keep what it has.
+        zero = self.local_arrays.constant(0, element).name if variable.begins_without_value else ""
+        self.emitter.allocate(block, cell, element.mlir, node, zero)
         self._cells[variable] = variable.cell = cell
         return cell
 
@@ -481,6 +489,7 @@ _REFUSED: dict[type[ast.stmt], tuple[str, str | None]] = {
         "'break' must be behind an 'if', in a loop over a range or a 'while' loop",
         "give the range its last value",
     ),
+    Leave: ("'return' in a loop over constants, or without an 'if'", "write a loop over a range"),
     ast.Continue: ("'continue' is not supported", "write the opposite condition as an 'if'"),
     ast.FunctionDef: (
         "a function that is decorated, or is defined in a loop or condition",

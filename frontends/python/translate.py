@@ -91,6 +91,8 @@ def translate(
         for variable in (*variables.values(), *callees.variables()):
             variable.kind = variable.settled
         expressions = Expressions(source, captured, emitter, variables)
+        annotations = getattr(function, "__annotations__", {})
+        expressions.truths = {name for name in annotations if annotations[name] in (bool, "bool")}
         _declare(parameters, orders, strided or {}, expressions)
         try:
             statements = Statements(expressions, source, emitter, callees)

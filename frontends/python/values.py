@@ -100,6 +100,8 @@ def _python_name(element: ElementType) -> str:
 
 def literal(value: Number, element: ElementType) -> str:
     """The text of a constant."""
+    if element.is_truth:
+        return str(bool(value)).lower()
     if not element.is_float:
         return str(int(value))
     number = element.number(value)
@@ -141,7 +143,7 @@ class Kind:
         """This kind, where it has all the constants that the other one is."""
         if other.constants is None or (other.element.is_float and not self.element.is_float):
             return None
-        if self.weak and self.element.is_float:
+        if (self.weak and self.element.is_float) or self.element.is_truth:
             return None  # an integer keeps the type of an integer operand, a float does not
         if not all(self.element.holds(value) for value in other.constants):
             return None

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from .early_returns import NoValue
 from .source import PythonSource
 from .values import Kind
 
@@ -20,7 +21,7 @@ class Variable:
     One that is assigned once, in its own block, is an SSA value; others are a memory cell. `kind`
     is that of the values so far, `settled` the one to begin with when all is printed again. A
     statement of its block that gives it a new value begins another variable: the `is_last` of them
-    is what the function returns.
+    is what the function returns. One that `begins_without_value` gets its value in branches.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Variable:
     in_own_block: bool = True
     begins_in_own_block: bool = True
     is_last: bool = True
+    begins_without_value: bool = False
     kind: Kind | None = None
     settled: Kind | None = None
     cell: str = ""
@@ -152,6 +154,8 @@ def _use(
         if use in updated:
             variable.updates += 1
         elif isinstance(use.ctx, ast.Store):
+            value = statement.value if isinstance(statement, ast.Assign) else None
+            variable.begins_without_value |= isinstance(value, NoValue)
             if not variable.assignments:
                 variable.begins_in_own_block = isinstance(statement, ast.Assign)
             variable.assignments += 1

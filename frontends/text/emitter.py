@@ -106,9 +106,13 @@ class Emitter(Generic[Node]):
         self.nests(f"{name} = {head}", one, "} else {", other, node)
         return name
 
-    def allocate(self, block: Block[Node], name: str, kind: str, node: Node) -> None:
-        """Allocates a scalar variable in a block."""
+    def allocate(
+        self, block: Block[Node], name: str, kind: str, node: Node, first: str = ""
+    ) -> None:
+        """Allocates a scalar variable in a block, with a `first` value if there is one."""
         block.allocations.append((f"%{name} = memref.alloca() : memref<{kind}>", node))
+        if first:
+            block.allocations.append((f"affine.store {first}, %{name}[] : memref<{kind}>", node))
 
     def require_operations(self, node: Node, reason: str, hint: str | None = None) -> None:
         """Raises NotAffine where operations are not allowed."""

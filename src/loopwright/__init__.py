@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .frontends.loading import load
     from .frontends.python import (
         PythonKernel,
+        b1,
         bf16,
         bfloat16,
         c64,
@@ -57,6 +58,7 @@ __all__ = [
     "Session",
     "Target",
     "__version__",
+    "b1",
     "bf16",
     "bfloat16",
     "c64",
@@ -89,6 +91,7 @@ _HOMES = {
     "Session": ".session.session",
     "Target": ".passes.machine.target",
     "drop_in": ".frontends.c.drop_in",
+    "b1": ".frontends.python",
     "bf16": ".frontends.python",
     "bfloat16": ".frontends.python",
     "f16": ".frontends.python",

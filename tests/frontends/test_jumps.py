@@ -342,13 +342,6 @@ def inner_of_the_same_name(n: int, A: f64["n"], out: i32[1]):
         A[i] = 1.0
 
 
-def with_value(n: int, A: f64["n"]):
-    for i in range(n):
-        if A[i] > 0.9:
-            return i
-    return -1
-
-
 REFUSED = {
     used_behind: "'i' of a loop with 'break' is read behind it",
     of_constants: "'break' must be behind an 'if', in a loop over a range",
@@ -357,7 +350,6 @@ REFUSED = {
     at_the_end: "the loop ends with 'break' the first time",
     in_both_branches: "the loop ends with 'break' the first time",
     inner_of_the_same_name: "'i' is an argument or the variable of an outer loop",
-    with_value: "'return' before the end",
 }
 
 

@@ -43,6 +43,24 @@ def elements(A: Any, x: Any, y: Any):
     return total
 
 
+@loopwright.kernel
+def backwards(n: int, A: f64["n"]):
+    total = 0.0
+    for i in reversed(range(n - 1)):
+        A[i] += 0.5 * A[i + 1]
+    for i in reversed(range(n // 2, n)):
+        A[i] -= A[i - n // 2]
+    for k, v in enumerate(reversed(A)):
+        total += k * v
+    for w in reversed(WEIGHTS):
+        total = total * w + 1
+    for v in reversed(A):
+        if v < 0.2:
+            continue
+        total += v
+    return total
+
+
 @pytest.mark.parametrize("n", [1, 3, 9])
 def test_loops_over_constants(n: int) -> None:
     random = np.random.default_rng(n)
@@ -53,6 +71,11 @@ def test_loops_over_constants(n: int) -> None:
 def test_loops_over_elements(n: int) -> None:
     random = np.random.default_rng(n)
     elements.check(random.random((3, n)), random.random(n), random.random(n))
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 30])
+def test_loops_that_run_backwards(n: int) -> None:
+    backwards.check(n, np.random.default_rng(n).random(n) + 0.1)
 
 
 def test_sequences_are_no_loops_at_run_time() -> None:

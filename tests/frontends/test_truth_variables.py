@@ -87,11 +87,11 @@ def sum_of_truths(n: int, A: f64["n"], out: i32["n"]):
         out[i] = one + one
 
 
-def mixed(n: int, A: f64["n"], out: i32["n"]):
+def updated(n: int, A: f64["n"], out: i32["n"]):
+    one = n > 3
     for i in range(n):
-        one = A[i] > 0.5
-        one = 2
-        out[i] = one
+        one += A[i] > 0.5
+    out[0] = one
 
 
 def whole(n: int, A: f64["n"], out: i32["n"]):
@@ -100,7 +100,7 @@ def whole(n: int, A: f64["n"], out: i32["n"]):
         out[0] = 1
 
 
-@pytest.mark.parametrize("function", [sum_of_truths, mixed, whole])
+@pytest.mark.parametrize("function", [sum_of_truths, updated, whole])
 def test_what_would_mean_something_else_is_refused(function: Callable[..., object]) -> None:
     with pytest.raises(SourceError):
         _ = loopwright.kernel(function).mlir

@@ -37,14 +37,21 @@ class RandomFunction:
 FIRST_WITH_CALLS = 20_000
 """Functions of smaller numbers are as they were when they were counted."""
 
+FIRST_WITH_VALUES = 21_500
+"""As above."""
+
 
 @dataclass
 class Generator:
-    """Writes one function; `calls` begin the names of functions that it calls, if there are any."""
+    """Writes one function; `calls` begin the names of functions that it calls, if there are any.
+
+    With `values`, assignments are values of others, and there are `do` loops.
+    """
 
     random: random.Random
     branches: bool = True
     calls: str = ""
+    values: bool = False
     scalars: dict[str, str] = field(default_factory=dict)
     arrays: dict[str, tuple[str, int]] = field(default_factory=dict)
     sizes: dict[str, str] = field(default_factory=dict)
@@ -204,6 +211,8 @@ class Generator:
         if mutable and self.random.random() < 0.3:
             target = self.random.choice(mutable)
             kind = self.locals[target]
+        if self.values and self.random.random() < 0.25:
+            return self.chained(array, target, kind)
         how = self.random.choice(("=", "=", "+=", "-=", "*=", "|=", "<<=", "++", "/="))
         if how == "++":
             return f"{target}{self.random.choice(('++', '--'))};"
@@ -221,6 +230,23 @@ class Generator:
         if how != "=" and kind in INTEGERS and not self.is_integer(value):
             how = "="
         return f"{target} {how} {self.fitted(kind, value)};"
+
+    def chained(self, array: str, target: str, kind: str) -> str:
+        """An assignment of the value of another one, or two in one statement."""
+        names = [each for each in self.arrays if each != array]
+        other = self.random.choice(names)
+        inner, place = self.arrays[other][0], self.element(other)
+        if kind in INTEGERS and inner in FLOATS:
+            return f"({target} = 2, {place} += 1);"
+        value = self.fitted(inner, self.expression(1))
+        return self.random.choice(
+            (
+                f"{target} = {place}++;",
+                f"{target} = --{place};",
+                f"{target} = {place} = {value};",
+                f"do {{ {target} = {place}; }} while (0);",
+            )
+        )
 
     # Expressions: a `double` that becomes an integer is bounded first.
 
@@ -370,4 +396,4 @@ class Generator:
 def random_function(seed: int, *, branches: bool = True) -> RandomFunction:
     """The function of a seed, with statements under conditions or without."""
     calls = f"set_{seed}" if seed >= FIRST_WITH_CALLS else ""
-    return Generator(random.Random(seed), branches, calls).function()
+    return Generator(random.Random(seed), branches, calls, seed >= FIRST_WITH_VALUES).function()
