@@ -284,7 +284,7 @@ class ExpressionReader:
                 place,
                 kind,
                 "the comma operator is not supported",
-                "write two statements",
+                "write two statements; where assert() has it, define NDEBUG",
                 (left, right),
             )
         return Binary(place, kind, operator, left, right)

@@ -156,7 +156,7 @@ class Expressions:
                 node, "lists and tuples are not supported here", "write an array: np.zeros(n)"
             )
         raise self.source.error(
-            node, f"this expression ({type(node).__name__.lower()}) is not supported"
+            node, "this expression is not supported", "kernels compute with numbers and arrays"
         )
 
     def number(self, node: ast.expr) -> Value:
