@@ -14,7 +14,7 @@ from operator import itemgetter
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.arith import constant_lanes
+from ...dialects.arith import ExtSIOp, ExtUIOp, constant_lanes
 from ...dialects.vector import GatherOp
 from ...passes.estimate.strided_accesses import LARGEST_STRIDE
 from ..loops.alias_analysis import Numbering
@@ -32,7 +32,17 @@ class InterleavedLoads:
 
     gathers: tuple[GatherOp, ...]
     columns: tuple[int, ...]
+    stride: int
     mask: SSAValue | None
+
+    @property
+    def are_extended(self) -> bool:
+        """Whether their elements are integers of which nothing but longer ones is made."""
+        return all(
+            isinstance(use.operation, ExtUIOp | ExtSIOp)
+            for gather in self.gathers
+            for use in gather.result.uses
+        )
 
 
 def interleaved_loads(block: Block, *, noalias: bool) -> Mapping[Operation, InterleavedLoads]:
@@ -68,6 +78,6 @@ def interleaved_loads(block: Block, *, noalias: bool) -> Mapping[Operation, Inte
             if strides[key] > LARGEST_STRIDE and 2 * len(set(places)) < strides[key]:
                 continue
             gathers = tuple(gather for _, gather in members)
-            group = InterleavedLoads(gathers, places, masks[key])
+            group = InterleavedLoads(gathers, places, strides[key], masks[key])
             result.update(dict.fromkeys(gathers, group))
     return result

@@ -16,6 +16,7 @@ from functools import partial
 from llvmlite import ir
 
 from .emitter import FunctionEmitter, constant
+from .interleaved_loads import InterleavedLoads
 from .interleaving import Chunks
 from .memory import load, store
 from .transposition import CHUNK_BYTES
@@ -27,20 +28,21 @@ def load_columns(
     emitter: FunctionEmitter,
     pointer: ir.Value,
     kind: ir.VectorType,
-    stride: int,
-    columns: Sequence[int],
+    group: InterleavedLoads,
     alignment: int,
 ) -> list[ir.Value]:
     """For each column a vector whose lane k is `stride * k + column` elements behind the pointer.
 
-    The first column is 0, all are below the stride. Of short integers, a row is one long integer,
-    of which LLVM extends or truncates a part without moving lanes, where that is not as easy.
+    Of short integers, a row is one long integer, of which LLVM extends or truncates a part without
+    moving lanes, where the processor does not move them as easily or they are to be extended.
     """
+    stride, columns = group.stride, group.columns
     element = scalar_type(kind)
     size = size_in_bytes(element)
     is_short = isinstance(element, ir.IntType) and size in _SHORT
     extent = columns[-1] + 1
-    if is_short and stride in _POWERS and not emitter.module.target.permutes_lanes(size):
+    is_moved = emitter.module.target.permutes_lanes(size) and not group.are_extended
+    if is_short and stride in _POWERS and not is_moved:
         return _parts_of_rows(emitter, pointer, kind, stride, columns, alignment)
     reach = stride * (kind.count - 1) + extent
     chunks = _chunks(emitter, kind, stride)

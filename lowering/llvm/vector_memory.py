@@ -302,7 +302,7 @@ def _emit_strided(emitter: FunctionEmitter, op: GatherOp) -> bool:
     back = constant(-group.columns[group.gathers.index(op)])
     first = emitter.builder.gep(pointer, [back], source_etype=scalar_type(kind))
     if mask is None:
-        vectors = load_columns(emitter, first, kind, stride, group.columns, alignment)
+        vectors = load_columns(emitter, first, kind, group, alignment)
     else:
         active = emitter.value(mask)
         vectors = load_masked_columns(

@@ -99,6 +99,17 @@ def test_bytes_are_permuted_where_one_instruction_does_it(
     assert code.count("= trunc") == truncations
 
 
+def test_parts_of_rows_that_are_extended_stay_in_their_lanes() -> None:
+    text = separated((0, 1), 2, 64, "i8").replace("2x64xi8", "2x64xi16")
+    for column in (0, 1):
+        load = f"    %{column} = affine.load %A[%i * 2 + {column}] : memref<128xi8>\n"
+        assert load in text
+        widened = f"    %w{column} = arith.extui %{column} : i8 to i16\n"
+        text = text.replace(load, load + widened).replace(f"store %{column},", f"store %w{column},")
+    code = llvm_ir(text, "vectorize{loops=i width=32}", Target.named("zen4"))
+    assert "shufflevector" not in code
+
+
 def interleaved(channels: int, kind: str, between: str = "") -> str:
     stores = "".join(
         f"    %{c} = affine.load %A[{c}, %i] : memref<{channels}x{N}x{kind}>\n"
