@@ -94,11 +94,11 @@ OPAQUE = {
         %far = arith.muli %N, %M : index
         memref.store %x, %A[%far] : memref<?xf64>
         """,
-    "subscript with a minimum": """
-        affine.for %i = 0 to %N {
-          %near = arith.minsi %i, %M : index
-          memref.store %x, %A[%near] : memref<?xf64>
-        }
+    "subscript with a minimum of what is read": """
+        %0 = memref.load %I[%N] : memref<?xi32>
+        %1 = arith.index_cast %0 : i32 to index
+        %near = arith.minsi %1, %M : index
+        memref.store %x, %A[%near] : memref<?xf64>
         """,
     "bound that depends on data": """
         %0 = memref.load %I[%N] : memref<?xi32>
