@@ -17,6 +17,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...dialects.arith import ExtSIOp, ExtUIOp, constant_lanes
 from ...dialects.vector import GatherOp
 from ...passes.estimate.strided_accesses import LARGEST_STRIDE
+from ...passes.polyhedral.gathers import needs_check
 from ..loops.alias_analysis import Numbering
 from .known_lanes import column_of, stride_of, varying_mask
 from .memory_versions import MemoryVersions
@@ -59,7 +60,8 @@ def interleaved_loads(block: Block, *, noalias: bool) -> Mapping[Operation, Inte
     for operation in block.ops:
         if isinstance(operation, GatherOp):
             stride = stride_of(constant_lanes(operation.index_vec))
-            if stride is not None and stride > 1:
+            places = (*operation.indices, operation.index_vec)
+            if stride is not None and stride > 1 and not needs_check(operation, places):
                 mask = varying_mask(operation.mask)
                 row, column = column_of(operation, numbering)
                 key = (versions.now(operation.base), row, stride, operation.result.type, mask)

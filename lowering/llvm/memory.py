@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects.affine import PrefetchOp
 from ...dialects.errors import SourceError
-from ...passes.polyhedral.gathers import depends_on_data
+from ...passes.polyhedral.gathers import depends_on_data, needs_check
 from . import integers
 from .affine_expressions import emit_map
 from .bounds_checks import guard_pointer
@@ -134,8 +134,8 @@ def accessed_pointer(
 
 def emit_load(emitter: FunctionEmitter, op: memref.LoadOp) -> None:
     kind = type_of(op.res)
-    is_gather = any(depends_on_data(index) for index in op.indices)
-    pointer = accessed_pointer(emitter, op.memref, op.indices, kind, always_checked=is_gather)
+    always = needs_check(op, op.indices)
+    pointer = accessed_pointer(emitter, op.memref, op.indices, kind, always_checked=always)
     emitter.values[op.res] = load(emitter, pointer, kind)
 
 

@@ -23,6 +23,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.vector import GatherOp, ScatterOp
 from ...passes.estimate.strided_accesses import FEWEST_COLUMNS
+from ...passes.polyhedral.gathers import needs_check
 from ..loops.alias_analysis import Numbering
 from .memory_versions import MemoryVersions
 from .row_lanes import RowLanes, row_lanes
@@ -86,6 +87,8 @@ def _runs(columns: Sequence[int], rows: int) -> list[list[int]]:
 
 def _lanes(gather: GatherOp, vector_bits: int) -> RowLanes | None:
     """The rows of the lanes; None if they are not known or suitable."""
+    if needs_check(gather, (*gather.indices, gather.index_vec)):
+        return None
     lanes = row_lanes(gather.index_vec, gather.mask, gather.result.type, vector_bits)
     if lanes is None or (not all(lanes.active) and not _is_zero(gather.pass_thru)):
         return None

@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.arith import constant_lanes
 from ...dialects.vector import GatherOp, ScatterOp
 from ...passes.estimate.strided_accesses import LARGEST_STRIDE
-from ...passes.polyhedral.gathers import depends_on_data
+from ...passes.polyhedral.gathers import needs_check
 from .bounds_checks import guard_mask, guard_offsets
 from .emitter import Emitters, FunctionEmitter, constant, type_of
 from .interleaved_stores import InterleavedStores
@@ -231,7 +231,7 @@ def _pointers(emitter: FunctionEmitter, op: Operation) -> tuple[ir.Value, Sequen
     # llvmlite does not know that a vector of offsets makes a vector of addresses.
     addresses.type = ir.VectorType(POINTER, positions.type.count)
     places, active = emitter.all_values(subscripts), emitter.value(mask)
-    if depends_on_data(offsets):
+    if needs_check(op, (*subscripts, offsets)):
         active = guard_mask(emitter, base, places, active, positions, always=True)
     else:
         active = guard_offsets(emitter, base, places, positions, active)
@@ -249,17 +249,18 @@ def emit_gather(emitter: FunctionEmitter, op: GatherOp) -> None:
         _pass_through(emitter, op)
         return
     emitter.loaded.add(op)
-    if any(depends_on_data(index) for index in op.indices) and _is_contiguous(op.index_vec):
-        _emit_row(emitter, op)
-        return
-    if _emit_strided(emitter, op):
+    is_row = _is_contiguous(op.index_vec)
+    if needs_check(op, (*op.indices, op.index_vec)):
+        if is_row:
+            _emit_row(emitter, op)
+            return
+    elif _emit_strided(emitter, op):
         _pass_through(emitter, op)
         return
-    group = emitter.transposed_loads(op)
-    if group is not None:
+    elif (group := emitter.transposed_loads(op)) is not None:
         _emit_transposed(emitter, op, group)
         return
-    if _is_contiguous(op.index_vec):
+    elif is_row:
         _masked_load(emitter, op, op.base, op.indices, op.mask, op.pass_thru)
         return
     addresses, (mask, otherwise) = _pointers(emitter, op)

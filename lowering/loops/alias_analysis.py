@@ -22,6 +22,7 @@ from ...dialects import affine, vector
 from ...dialects.arith import constant_lanes
 from ...dialects.memref import is_memref
 from ...dialects.vector import is_vector
+from ...passes.polyhedral.gathers import CHECKED
 from ..nest.index_bounds import Range
 from ..nest.index_expression import Index, Variable, linear_form
 from ..nest.simplification import is_implied
@@ -173,6 +174,8 @@ class Numbering:
                 subscripts = tuple(self.index(value) for value in operation.indices)
                 kind = operation.value_to_store.type
                 return Place(operation.base, subscripts, kind, operation.mask)
+            case vector.GatherOp() if CHECKED in operation.attributes:
+                return None  # Loads that take its place would not be checked.
             case vector.GatherOp():
                 return self._scattered(operation, operation.result.type)
             case vector.ScatterOp():

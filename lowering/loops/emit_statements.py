@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     MemRefType,
     StridedLayoutAttr,
+    UnitAttr,
     VectorType,
     i1,
 )
@@ -31,6 +32,7 @@ from ...dialects.memref import CastOp, is_memref
 from ...dialects.vector import is_vector, vector_of
 from ...passes.polyhedral.fused_products import keep_fused
 from ...passes.polyhedral.gathers import (
+    CHECKED,
     GatherLanes,
     argument_arrays,
     gather_lanes,
@@ -306,7 +308,9 @@ class StatementEmitter:
             self._operand(statement, index, values, arguments, lanes) for index in operation.indices
         ]
         if lanes is None or not any(is_vector(index.type) for index in indices):
-            return self.builder.emit(memref.LoadOp.get(array, indices)).results[0]
+            load = memref.LoadOp.get(array, indices)
+            load.attributes[CHECKED] = UnitAttr()
+            return self.builder.emit(load).results[0]
         *rows, offsets = indices  # Those of the rows are no vectors, as can_use_lanes has checked.
         first = Index()
         if self._gather_lanes(statement, arguments, lanes)[operation] is GatherLanes.ROW:
@@ -316,9 +320,9 @@ class StatementEmitter:
             first, offsets = located[0], self._lane_offsets(lanes.width, 1)
         kind = vector_of(operation.res.type, lanes.width)
         places = [*rows, self.builder.value(first)]
-        return self.builder.emit(
-            vector.GatherOp(array, places, offsets, self._mask(lanes), self._zero(kind))
-        ).result
+        gather = vector.GatherOp(array, places, offsets, self._mask(lanes), self._zero(kind))
+        gather.attributes[CHECKED] = UnitAttr()
+        return self.builder.emit(gather).result
 
     def _operand(
         self,

@@ -277,18 +277,24 @@ def _rewrite(
     block = loop.body.block
     (variable,) = numbering.index(block.args[0]).variables()
     initial: list[SSAValue] = []
-    last: list[SSAValue] = []
+    carried: list[list[SSAValue]] = []
     for window in windows:
         subscripts = (each.substitute({variable: lower}) for each in window.row.place.subscripts)
         first = replace(window.row.place, subscripts=tuple(subscripts))
         vectors = [window.producer.value]
         for age in range(1, window.depth + 1):
             initial.append(_before(builder, first, window, age))
-            last.append(vectors[-1])
             vectors.append(block.insert_arg(first.type, len(block.args)))
         _raise_producer(window)
         for access in window.loads:
             _shuffle(access, window, vectors)
+        carried.append(vectors[1:-1])
+    # What a window stores may have been a load of another one, which is a shuffle now.
+    last = [
+        value
+        for window, older in zip(windows, carried, strict=True)
+        for value in (window.producer.value, *older)
+    ]
     builder.emit(carrying(loop, initial, last))
     loop.erase()
 

@@ -81,7 +81,7 @@ def partial_cycles(statement: StatementStatistics, loops: Sequence[Loop]) -> flo
         statement.spans[k] for k in range(len(statement.spans)) if k not in bound | iterators
     )
     cut = max(statement.spans[k] for k in bound | iterators)
-    (size,) = {loop.within.size for loop in copies if loop.within is not None}
+    size = max(loop.within.size for loop in copies if loop.within is not None)
     return cut * (size - 1) / 2 * others * (VECTOR if is_vector else SCALAR)
 
 

@@ -10,7 +10,7 @@ are compared with the extents when they run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 
 from xdsl.dialects import memref, scf
@@ -101,6 +101,15 @@ def describe_gathers(scop: Scop, statement: Statement) -> list[str]:
     """`x[*]` for each array that gathers of a statement read."""
     arrays = argument_arrays(scop)
     return [f"{arrays[each].name}[*]" for each in dict.fromkeys(gathered_arrays(statement))]
+
+
+CHECKED = "checked"
+"""Attribute of loads whose subscripts are compared with the extents when they run."""
+
+
+def needs_check(operation: Operation, subscripts: Iterable[SSAValue]) -> bool:
+    """Whether a load's subscripts are compared with the extents, however they are computed."""
+    return CHECKED in operation.attributes or any(map(depends_on_data, subscripts))
 
 
 def depends_on_data(value: SSAValue) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,6 +55,12 @@ def apart(n: int, d: int, Y: i32["d"], X: i32["d"], T: f32["v", "w"], y: f32["n"
     for i in range(n):
         for j in range(d):
             y[i, j] = T[Y[j], X[j]]
+
+
+@loopwright.kernel
+def products(d: int, T: i32["v", "w"], y: i32["d"]):
+    for j in range(d):
+        y[j] = T[0, j * j]
 
 
 TYPES = {"bags": np.float32, "sparse": np.float64, "bytes_of_rows": np.uint8}
@@ -136,3 +145,47 @@ def test_lookups_have_vectors_along_rows(zen3: None, kernel: Any) -> None:
         sizes = {"n": n, "m": m, "d": d, "T_dim0": 5000, "T_dim1": d + 1}
         schedule = str(kernel.function.default_schedule(sizes, threads=1))
         assert "vectorize{loops=j" in schedule
+
+
+COLUMNS = ("2 * j", "3 * j + 1", "4 * j", "d - 1 - j", "(j + 1) % d", "j * j", "j * i", "j // 2")
+"""Columns of a row that depends on data, most of them not neighbours."""
+
+LOOKUP = """
+import loopwright
+from loopwright import i32
+
+@loopwright.kernel
+def lookup(n: int, d: int, J: i32["n"], T: i32["v", "w"], y: i32["n", "d"]):
+    for i in range(n):
+        for j in range(d):
+            y[i, j] = T[J[i], COLUMN]
+"""
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("schedule", ["vectorize{loops=j width=8}", "default"])
+def test_every_column_of_a_row_is_checked(
+    column: str, schedule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "looked_up.py").write_text(LOOKUP.replace("COLUMN", column))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "looked_up", raising=False)
+    kernel = importlib.import_module("looked_up").lookup.compile(schedule)
+    n, d = 5, 37
+    table = random.integers(0, 99, (7, 1500)).astype("i4")
+    rows = random.integers(0, 7, n).astype("i4")
+    found = np.zeros((n, d), "i4")
+    kernel(n, d, rows, table, found)
+    i, j = np.mgrid[:n, :d]
+    expected = table[rows[:, None], eval(column, {"i": i, "j": j, "d": d})]
+    np.testing.assert_array_equal(found, expected)
+    for bad in (-1, 7, 2**31 - 1):
+        rows[-1] = bad
+        with pytest.raises(OutOfBounds, match="access outside of T"):
+            kernel(n, d, rows, table, found)
+
+
+def test_columns_that_no_data_chooses_are_checked() -> None:
+    kernel = products.compile("vectorize{loops=j width=8}")
+    with pytest.raises(OutOfBounds, match="subscript 1 is 121"):
+        kernel(12, np.zeros((1, 121), "i4"), np.zeros(12, "i4"))

@@ -165,3 +165,25 @@ def test_stores_between_are_seen(loop: str, stride: int) -> None:
         shuffled += "vector.shuffle" in loop_ir(schedule)
         check(function, schedule, chance.choice((40, 53, 91)))
     assert shuffled > 5
+
+
+@pytest.mark.parametrize(("loop", "stride"), [(LOOP, 1), (STRIDED, 2)])
+@pytest.mark.parametrize("width", [4, 8])
+def test_a_row_stores_what_is_a_shuffle_of_another(loop: str, stride: int, width: int) -> None:
+    """What is carried is known when all loads have been replaced."""
+    statements: list[Statement] = [
+        ("B", 0, [("A", -4 * stride)]),
+        ("B", -stride, [("B", -stride), ("A", 5 * stride)]),
+    ]
+    inside = loop.replace(
+        "%i = 2 to affine_map<()[s0] -> (s0 - 2)>", "%i = 8 to affine_map<()[s0] -> (s0 - 12)>"
+    )
+    function = rows(statements, loop=inside, stride=stride)
+    for target in (WIDE, NARROW):
+        schedule = function.schedule(f"vectorize{{loops=i width={width}}}", target)
+        for n in (64, 133):
+            arrays = [np.random.default_rng(k).random(n) for k in range(2)]
+            expected = [array.copy() for array in arrays]
+            function.compile(None)(n, *expected)
+            function.compile(schedule, target=target)(n, *arrays)
+            np.testing.assert_array_equal(arrays, expected)
