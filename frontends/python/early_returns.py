@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from .source import PythonSource
+from .unused_names import unused_name
 
 
 class NoValue(ast.expr):
@@ -54,7 +55,7 @@ class EarlyReturns:
         self._check_values(every)
         self.names = [self._name(position, every) for position in range(len(_values(every[0])))]
         if in_loops:
-            self.returned = self._new("returned")
+            self.returned = unused_name("returned", self.taken)
         self.definition.body = [
             *self._begin(),
             *self._block(body, in_loop=False),
@@ -89,7 +90,8 @@ class EarlyReturns:
             same = [isinstance(each, ast.Name) and each.id == first.id for each in values]
             if all(same):
                 return first.id
-        name = self._new("result" if len(_values(returns[0])) == 1 else f"result{position}")
+        stem = "result" if len(_values(returns[0])) == 1 else f"result{position}"
+        name = unused_name(stem, self.taken)
         self._made.add(name)
         return name
 
@@ -148,14 +150,6 @@ class EarlyReturns:
             found.append(ast.Assign([ast.Name(self.returned, ast.Store())], ast.Constant(1)))
         found.append(Leave() if in_loop else ast.Return())
         return [_placed(each, node) for each in found]
-
-    def _new(self, stem: str) -> str:
-        name, number = stem, 0
-        while name in self.taken:
-            number += 1
-            name = f"{stem}_{number}"
-        self.taken.add(name)
-        return name
 
 
 _LOOPS = ast.For | ast.While

@@ -16,6 +16,7 @@ from .idioms import local_names, rewrite
 from .local_functions import PlainFunction
 from .results import name_results
 from .source import PythonSource
+from .unused_names import unused_name
 from .values import Constant, Scalar
 from .variables import Variable, find_variables
 from .views import View, same, spelled
@@ -77,7 +78,7 @@ class Callees:
         local = local_names(definition)
         of_language = isinstance(kernel, PlainFunction) and kernel.of_language
         origin = getattr(node, "origin", None) if of_language else kernel.source
-        names = {name: self._unused(name) for name in sorted(local)}
+        names = {name: unused_name(name, self.taken) for name in sorted(local)}
         for each in ast.walk(definition):
             if of_language:
                 ast.copy_location(each, node)
@@ -91,14 +92,6 @@ class Callees:
         captured.hidden = set(names.values()) | self.taken
         variables = find_variables(definition, kernel.source)
         return Callee(kernel, definition, names, captured, variables)
-
-    def _unused(self, name: str) -> str:
-        text, number = name, 0
-        while text in self.taken:
-            number += 1
-            text = f"{name}_{number}"
-        self.taken.add(text)
-        return text
 
 
 def bind(

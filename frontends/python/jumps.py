@@ -10,6 +10,7 @@ from .captured import Captured
 from .early_returns import Leave
 from .loop_forms import LoopForms
 from .source import PythonSource
+from .unused_names import unused_name
 
 _MOST_COPIED = 100
 """Nodes of statements behind a jump that are copied into both branches, instead of a variable."""
@@ -110,7 +111,7 @@ class Jumps(ast.NodeTransformer):
                 name in _stored(node.body),
                 "use another name",
             ),
-            "the step of a loop with '{word}' is no constant": (
+            f"the step of a loop with '{word}' is no constant": (
                 last is None or step is None,
                 "write it as a number",
             ),
@@ -153,12 +154,7 @@ class Jumps(ast.NodeTransformer):
         return [begin, loop]
 
     def _new(self, stem: str) -> str:
-        name, number = stem, 0
-        while name in self.taken or name in self._used:
-            number += 1
-            name = f"{stem}_{number}"
-        self.taken.add(name)
-        return name
+        return unused_name(stem, self.taken, self._used)
 
     def _fold(self, node: ast.For | ast.While, jump: type[ast.stmt]) -> None:
         """Leaves out the jumps to the end of a body."""

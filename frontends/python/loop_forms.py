@@ -6,10 +6,11 @@ import ast
 import builtins
 import copy
 from collections.abc import Sequence
-from typing import cast
+from typing import TypeGuard, cast
 
 from .captured import SEQUENCES, Captured
 from .source import PythonSource
+from .unused_names import unused_name
 
 _MOST_COPIES = 64
 """Elements of a sequence of constants that a loop runs over: its body is repeated for each."""
@@ -132,15 +133,23 @@ class LoopForms(ast.NodeTransformer):
             turned = _tuple(known[::-1], node)
         elif _is_place(inner):
             turned = ast.Subscript(inner, ast.Slice(None, None, back), ast.Load())
-        elif isinstance(inner, ast.Call) and self.captured.resolve(inner.func) is range:  # noqa: SIM102
-            if 1 <= len(inner.args) <= 2 and not inner.keywords:
-                first = ast.Constant(0) if len(inner.args) == 1 else inner.args[0]
-                ends = (ast.BinOp(e, ast.Sub(), ast.Constant(1)) for e in (inner.args[-1], first))
-                turned = _call("range", [*ends, back])
+        elif self._is_plain_range(inner):
+            first = ast.Constant(0) if len(inner.args) == 1 else inner.args[0]
+            ends = (ast.BinOp(e, ast.Sub(), ast.Constant(1)) for e in (inner.args[-1], first))
+            turned = _call("range", [*ends, back])
         for each in ast.walk(turned):
             if not hasattr(each, "lineno"):
                 ast.copy_location(each, node)
         return turned
+
+    def _is_plain_range(self, node: ast.expr) -> TypeGuard[ast.Call]:
+        """Whether an expression is a `range` without a step."""
+        return (
+            isinstance(node, ast.Call)
+            and self.captured.resolve(node.func) is range
+            and 1 <= len(node.args) <= 2
+            and not node.keywords
+        )
 
     def as_range(self, node: ast.For) -> None:
         """Replaces a loop over the elements of arrays by one over their positions."""
@@ -172,7 +181,7 @@ class LoopForms(ast.NodeTransformer):
         if counter is None:
             if position is not None:
                 return
-            counter = ast.Name(self._unused(), ast.Store())
+            counter = ast.Name(unused_name("position", self.taken), ast.Store())
         lengths = [_call("len", [copy.deepcopy(each)]) for each in arrays]
         count = lengths[0] if len(lengths) == 1 else _call("min", lengths)
         used: ast.expr = ast.Name(counter.id, ast.Load())
@@ -189,14 +198,6 @@ class LoopForms(ast.NodeTransformer):
         for each in (node.target, node.iter, *first):
             _place_at(each, written)
         node.body = [*first, *node.body]
-
-    def _unused(self) -> str:
-        text, number = "position", 0
-        while text in self.taken:
-            number += 1
-            text = f"position_{number}"
-        self.taken.add(text)
-        return text
 
 
 class _Substitution(ast.NodeTransformer):

@@ -147,11 +147,21 @@ class StatementEmitter:
             if isinstance(value, Access):
                 place = along_lanes(self._subscripts(value, statement.name, arguments), lanes)
                 return None if place is None or any(place.steps) else 0
-            index = linear_form(value, len(statement.loops)).substitute(arguments)
-            located = index.along(lanes.variable, lanes.width)
+            located = self._along(statement, value, arguments, lanes)
             return None if located is None else located[1]
 
         return gather_lanes(statement, step)
+
+    def _along(
+        self,
+        statement: Statement,
+        expression: AffineExpr,
+        arguments: Mapping[int, Index],
+        lanes: Lanes,
+    ) -> tuple[Index, int] | None:
+        """An index in the first lane, and its step from lane to lane."""
+        index = linear_form(expression, len(statement.loops)).substitute(arguments)
+        return index.along(lanes.variable, lanes.width)
 
     def rows(self, call: Call, lanes: Lanes) -> Iterator[RowAccess]:
         """The accesses of the call along a row from lane to lane, where pitches are known."""
@@ -313,10 +323,9 @@ class StatementEmitter:
             return self.builder.emit(load).results[0]
         *rows, offsets = indices  # Those of the rows are no vectors, as can_use_lanes has checked.
         first = Index()
-        if self._gather_lanes(statement, arguments, lanes)[operation] is GatherLanes.ROW:
-            column = linear_form(statement.indices[operation.indices[-1]], len(statement.loops))
-            located = column.substitute(arguments).along(lanes.variable, lanes.width)
-            assert located is not None, "checked by can_use_lanes"
+        column = statement.indices.get(operation.indices[-1])
+        located = column and self._along(statement, column, arguments, lanes)
+        if located and located[1] == 1:
             first, offsets = located[0], self._lane_offsets(lanes.width, 1)
         kind = vector_of(operation.res.type, lanes.width)
         places = [*rows, self.builder.value(first)]

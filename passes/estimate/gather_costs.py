@@ -10,16 +10,12 @@ from xdsl.ir.affine import AffineExpr, AffineSymExpr
 
 from ..machine.machine import Machine
 from ..polyhedral.gathers import GatherLanes, gather_lanes
+from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Statement
 from .program_statistics import Slope, StatementStatistics, subscript_steps
 
-CHECKED = 1.5
+CHECKED_LOAD = 1.5
 """Cycles to compare subscripts with extents, to find an address and to load from it."""
-
-
-def has_gathers(statement: Statement) -> bool:
-    """Whether a statement loads from subscripts that depend on data."""
-    return any(isinstance(operation, memref.LoadOp) for operation in statement.body)
 
 
 def gathers_along(
@@ -41,19 +37,22 @@ def gathers_along(
         here, there = (value.eval([int(slope) * k for slope in direction], symbols) for k in (0, 1))
         return there - here
 
-    return gather_lanes(statement, step) if has_gathers(statement) else {}
+    has_gathers = any(isinstance(operation, memref.LoadOp) for operation in statement.body)
+    return gather_lanes(statement, step) if has_gathers else {}
 
 
 def gather_cycles(
     statement: StatementStatistics,
-    direction: Sequence[Slope] | None,
+    loops: Sequence[Loop],
+    vector: Loop | None,
     lanes: float,
     machine: Machine,
 ) -> Mapping[Operation, float]:
     """Cycles of each gather for a vector of instances."""
-    if lanes == 1:
-        return {op: CHECKED for op in statement.statement.body if isinstance(op, memref.LoadOp)}
+    if lanes == 1 or vector is None or not statement.gathers:
+        return dict.fromkeys(statement.gathers, CHECKED_LOAD)
+    found = gathers_along(statement.statement, statement.direction(loops, vector))
     return {
-        op: CHECKED + (machine.gather_cycles * lanes if found is GatherLanes.SPREAD else 0.0)
-        for op, found in gathers_along(statement.statement, direction).items()
+        op: CHECKED_LOAD + (machine.gather_cycles * lanes if where is GatherLanes.SPREAD else 0.0)
+        for op, where in found.items()
     }

@@ -234,12 +234,7 @@ class InCoreTime:
             pairs=program.schedule.target.adds_products_in_pairs and adds_pairs(statistics, loops),
             done=shared.operations,
             scalar_bits=_scalar_bits(statistics.statement, vector),
-            gathers=gather_cycles(
-                statistics,
-                None if vector is None else statistics.direction(loops, vector),
-                lanes,
-                program.machine,
-            ),
+            gathers=gather_cycles(statistics, loops, vector, lanes, program.machine),
         )
         is_packed = vector is not None and vector.vector is None and vector.unroll == 0
         if is_packed and has_elementary_functions(statistics.statement, program.schedule.target):
@@ -250,9 +245,10 @@ class InCoreTime:
             operations += 2 * steps * program.machine.cycles["additions"]
         name = statistics.statement.name
         is_late = any((name, access) in shared.late for access in statistics.statement.accesses)
+        utilised = utilisation(statistics, loops)
         guards = 1.0 if is_scalar else self._guards(loops, trips, vector, lanes)
         return CoreCycles(
-            statistics.instances / utilisation(statistics, loops),
+            statistics.instances / utilised,
             lanes,
             program.threads(statistics, loops),
             operations + shuffles + opaque_operations(statistics.statement),
@@ -264,7 +260,7 @@ class InCoreTime:
                 self._latency_in_order(statistics, loops, vector, lanes),
             ),
             program.machine.guard_cycles * guards
-            + partial_cycles(statistics, loops) * lanes / statistics.instances,
+            + partial_cycles(statistics, loops, utilised) * lanes / statistics.instances,
         )
 
     def _guards(

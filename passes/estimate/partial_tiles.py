@@ -52,18 +52,20 @@ def utilisation(statement: StatementStatistics, loops: Sequence[Loop]) -> float:
         return 1.0
 
 
-def partial_cycles(statement: StatementStatistics, loops: Sequence[Loop]) -> float:
+def partial_cycles(statement: StatementStatistics, loops: Sequence[Loop], utilised: float) -> float:
     """Cycles that the instances in cut tiles take longer than those in full ones.
 
     Where a loop inside of the tiles accumulates, whose sums full tiles keep in registers: in others
-    they are loaded and stored each time.
+    they are loaded and stored each time. `utilised` is the utilisation of the tiles.
     """
     copies = [loop for loop in loops if loop.within is not None and loop.unroll == 0]
+    if not copies:
+        return 0.0
     iterators = {k for loop in copies if (k := statement.iterator_of(loop)) is not None}
     bound = {k for each in iterators for k in statement.limits.get(each, frozenset())} | {
         k for k, others in statement.limits.items() if others & iterators
     }
-    if not copies or not bound:
+    if not bound:
         return 0.0
     first = min(map(loops.index, copies))
     if not any(
@@ -74,7 +76,7 @@ def partial_cycles(statement: StatementStatistics, loops: Sequence[Loop]) -> flo
         return 0.0
     is_vector = any(loop.vector is not None for loop in loops)
     if len(iterators) > 1:
-        missing = statement.instances * (1 / utilisation(statement, loops) - 1)
+        missing = statement.instances * (1 / utilised - 1)
         lanes = next((loop.vector for loop in loops if loop.vector is not None), 1)
         return missing / lanes * VECTOR if is_vector else missing * SCALAR
     others = prod(

@@ -13,6 +13,7 @@ from itertools import pairwise, takewhile
 from math import ceil, prod
 
 import islpy as isl
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineExpr
@@ -179,6 +180,11 @@ class StatementStatistics:
     def narrowed(self) -> Mapping[Operation, Narrowed]:
         """The integer operations that are computed in fewer bits than their type has."""
         return narrowed_operations(self.statement.body)
+
+    @cached_property
+    def gathers(self) -> tuple[memref.LoadOp, ...]:
+        """The loads whose subscripts depend on data."""
+        return tuple(op for op in self.statement.body if isinstance(op, memref.LoadOp))
 
     @cached_property
     def merged(self) -> frozenset[Operation]:

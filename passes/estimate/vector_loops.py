@@ -18,7 +18,7 @@ from ..polyhedral.schedule_tree import Loop, Tree, leaves, place_of, walk
 from ..schedules.active_pairs import Function
 from ..schedules.program_edits import outer_values
 from ..schedules.schedule import Schedule
-from .gather_costs import gathers_along, has_gathers
+from .gather_costs import gathers_along
 from .operation_costs import accumulates_in_lanes, adds_up_in_order, leaves_out_nan
 from .program_statistics import Slope, StatementStatistics, bytes_of, is_scalar, subscript_steps
 from .scheduled_program import ScheduledProgram, innermost_loop
@@ -139,7 +139,7 @@ class VectorLoops:
         self, statement: StatementStatistics, loop: Loop, loops: tuple[Loop, ...]
     ) -> bool:
         """Whether vectors can have the gathers of a statement: none that LLVM makes have checks."""
-        if not has_gathers(statement.statement):
+        if not statement.gathers:
             return True
         found = gathers_along(statement.statement, statement.direction(loops, loop))
         return loop.vector is not None and GatherLanes.APART not in found.values()

@@ -342,7 +342,15 @@ def inner_of_the_same_name(n: int, A: f64["n"], out: i32[1]):
         A[i] = 1.0
 
 
+def step_of_a_size(n: int, A: f64["n"], out: i32[1]):
+    for i in range(0, n, n):
+        if A[i] > 0.9:
+            break
+        out[0] = i
+
+
 REFUSED = {
+    step_of_a_size: "the step of a loop with 'break' is no constant",
     used_behind: "'i' of a loop with 'break' is read behind it",
     of_constants: "'break' must be behind an 'if', in a loop over a range",
     with_else: "'else' behind a loop",

@@ -26,7 +26,7 @@ from ....dialects.errors import SourceError
 from ..fused_products import keep_separate
 from ..reduction_kinds import reduction_kind
 from .affine_min_max import split_extremum
-from .cells import Cell, insert_before, result_cell
+from .cells import Cell, as_index, insert_before, result_cell
 from .clamped_subscripts import split_clamped_subscripts
 from .if_conversion import convert_branch, is_on_data
 from .linearize_index import apply_delinearize, apply_linearize
@@ -180,21 +180,13 @@ def _conjunction(
         opposite = predicate == _NOT_EQUAL
         if opposite or predicate in _COMPARISONS:
             kind, factor, constant = _COMPARISONS[0 if opposite else predicate]
-            left, right = (_as_index(side, operation) for side in (owner.lhs, owner.rhs))
+            left, right = (as_index(side, operation) for side in (owner.lhs, owner.rhs))
             difference = _difference(operands, left, right) * factor + constant
             constraints.append(AffineConstraintExpr(kind, difference, AffineExpr.constant(0)))
             return opposite
     raise SourceError.at(
         operation, "the condition is no conjunction of signed comparisons", hint=_AFFINE_HINT
     )
-
-
-def _as_index(value: SSAValue, anchor: Operation) -> SSAValue:
-    if isinstance(value.type, IndexType):
-        return value
-    cast = arith.IndexCastOp(value, IndexType())
-    insert_before(anchor, cast)
-    return cast.result
 
 
 def _parallel(operation: Operation) -> None:

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from xdsl.dialects import memref
+from xdsl.dialects import arith, memref
 from xdsl.dialects.affine import IfOp
-from xdsl.dialects.builtin import AffineMapAttr
+from xdsl.dialects.builtin import AffineMapAttr, IndexType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
@@ -31,6 +31,15 @@ def insert_before(anchor: Operation, *operations: Operation) -> None:
     for operation in operations:
         operation.location = anchor.location
         anchor.parent.insert_op_before(operation, anchor)
+
+
+def as_index(value: SSAValue, anchor: Operation) -> SSAValue:
+    """The value as an `index`, cast in front of `anchor` where it is another integer."""
+    if isinstance(value.type, IndexType):
+        return value
+    cast = arith.IndexCastOp(value, IndexType())
+    insert_before(anchor, cast)
+    return cast.result
 
 
 def insert_after(anchor: Operation, operation: Operation) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from xdsl.dialects import arith, func
 from xdsl.dialects.affine import IfOp
 from xdsl.dialects.builtin import AffineSetAttr, IndexType
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineConstraintExpr, AffineConstraintKind, AffineExpr, AffineSet
 
 from ....dialects.affine import LoadOp, StoreOp, YieldOp
-from .cells import insert_before
+from .cells import as_index, insert_before
 
 _EXTREMA = (arith.MinSIOp, arith.MaxSIOp)
 _CASTS = (arith.IndexCastOp, arith.ExtSIOp)
@@ -34,14 +34,17 @@ def _split(access: LoadOp | StoreOp, most: int) -> None:
         (
             (position, extremum)
             for position, index in enumerate(access.operands)
-            if isinstance(index.type, IndexType) and (extremum := _extremum(index)) is not None
+            # The first operand is the memref, or what is stored.
+            if position > 0
+            and isinstance(index.type, IndexType)
+            and (extremum := _extremum(index)) is not None
         ),
         None,
     )
     if found is None or most < 2:
         return
     position, extremum = found
-    left, right = (_as_index(side, access) for side in extremum.operands)
+    left, right = (as_index(side, access) for side in extremum.operands)
     difference = AffineExpr.symbol(1) - AffineExpr.symbol(0)
     if isinstance(extremum, arith.MaxSIOp):
         difference = -difference
@@ -78,11 +81,3 @@ def _extremum(index: SSAValue) -> arith.MinSIOp | arith.MaxSIOp | None:
     while isinstance(owner, _CASTS):
         owner = owner.operands[0].owner
     return owner if isinstance(owner, _EXTREMA) else None
-
-
-def _as_index(value: SSAValue, anchor: Operation) -> SSAValue:
-    if isinstance(value.type, IndexType):
-        return value
-    cast = arith.IndexCastOp(value, IndexType())
-    insert_before(anchor, cast)
-    return cast.result

@@ -1,4 +1,4 @@
-"""Assignments that are values, `x = y++`, and the comma operator in statements, compared with gcc."""  # noqa: E501
+"""Assignments that are values, `x = y++`, and the comma operator, compared with gcc."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import loopwright
-from loopwright.passes.estimate.gather_costs import has_gathers
+from loopwright.passes.polyhedral.gathers import gathered_arrays
 
 CROSS = """
 void cross(int h, int w, float a[h][w], float o[h][w]) {
@@ -93,7 +93,7 @@ def test_neighbours_beyond_the_border(tmp_path: Path, schedule: str | None) -> N
 @pytest.mark.parametrize("schedule", [None, "default"])
 def test_positions_between_two_limits(tmp_path: Path, schedule: str | None) -> None:
     f = load(CLAMPED, tmp_path)
-    assert not any(each.is_opaque or has_gathers(each) for each in f.scop.statements)
+    assert not any(each.is_opaque or [*gathered_arrays(each)] for each in f.scop.statements)
     for h, w in SHAPES:
         a, o = np.random.rand(h, w).astype("f4"), np.zeros((h, w), "f4")
         f.compile(schedule, threads=1)(h, w, a, o)

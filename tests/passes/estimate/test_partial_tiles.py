@@ -75,7 +75,8 @@ def test_sums_in_cut_tiles_are_in_memory(bounds: str) -> None:
         program = ScheduledProgram(
             schedule, SchedulingContext(infer_extents(schedule.scop, {"n": size}), 1)
         )
-        return partial_cycles(program.statement(leaf.statement), loops)
+        statement = program.statement(leaf.statement)
+        return partial_cycles(statement, loops, utilisation(statement, loops))
 
     small, large = found(100), found(1000)
     assert (small > 0) == (bounds != "whole")
