@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from llvmlite import ir
 from xdsl.dialects import arith
+from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
 
 from ...passes.polyhedral.fused_products import fused_operand, fused_product
 from .emitter import Emit, Emitters, FunctionEmitter
 from .types import I1
 from .values import splat
+
+_LONG = 6
+"""Sums of so many products are kept in their order."""
 
 
 def flags_of(emitter: FunctionEmitter, op: Operation) -> tuple[str, ...]:
@@ -18,7 +22,39 @@ def flags_of(emitter: FunctionEmitter, op: Operation) -> tuple[str, ...]:
     flags = set(emitter.module.options.fast_math_flags)
     if isinstance(own, arith.FastMathFlagsAttr):
         flags.update(flag.value for flag in own.data)
+    if "reassoc" in flags and _is_in_long_sum_of_products(op):
+        flags.discard("reassoc")
     return tuple(sorted(flags))
+
+
+def _is_in_long_sum_of_products(op: Operation) -> bool:
+    """Whether a vector addition is one of many that sum up products.
+
+    LLVM sorts the terms of each sum by a rank of its own: sums that share factors then need them at
+    different times, and registers do not suffice.
+    """
+    if not isinstance(op, arith.AddfOp) or not isinstance(op.result.type, VectorType):
+        return False
+    length, first = 0, op
+    while isinstance(first, arith.AddfOp) and (rest := _beside_product(first)) is not None:
+        length, first = length + 1, rest.owner
+    while length and (op := _next_sum(op)) is not None:
+        length += 1
+    return length >= _LONG
+
+
+def _beside_product(op: arith.AddfOp) -> SSAValue | None:
+    """What a product is added to."""
+    for term, rest in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+        if isinstance(term.owner, arith.MulfOp):
+            return rest
+    return None
+
+
+def _next_sum(op: arith.AddfOp) -> arith.AddfOp | None:
+    """The addition of another product that alone uses an addition."""
+    use = op.result.get_user_of_unique_use()
+    return use if isinstance(use, arith.AddfOp) and _beside_product(use) is not None else None
 
 
 def _instruction(name: str) -> Emit:

@@ -89,15 +89,18 @@ class Steps:
         cut: int,
         width: int,
         paired: int | None = None,
+        first: int | None = None,
         **options: Any,
     ) -> str:
         """Copies an array into panels of `width` values of its subscript `cut`, in vectors.
 
-        With `paired`, pairs of values of that subscript lie together in a panel. `options` are
-        others of `Pack`. Returns the name of the loop over panels; raises TransformationError.
+        With `paired`, pairs of values of that subscript lie together in a panel. Each value of the
+        subscript `first` has panels of its own. `options` are others of `Pack`. Returns the name of
+        the loop over panels; raises TransformationError.
         """
         rank = len(array.shape)
-        order = (cut, *(k for k in range(rank) if k != cut))
+        leading = (cut,) if first is None else (first, cut)
+        order = (*leading, *(k for k in range(rank) if k not in leading))
         panels = tuple(width if k == cut else 2 if k == paired else 0 for k in range(rank))
         before = self.schedule
         self.step(Pack((self.name(loop),), array.name, order, panels, **options))

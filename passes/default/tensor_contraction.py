@@ -34,6 +34,7 @@ from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .contraction import LEAST_TERMS, BlockSteps, Contraction, recognise, selects, tile_of
 from .integer_products import PAIR, paired_subscript, paired_term
+from .lines_of_products import LineOfProducts, line_of_products
 
 PANEL_OF_L1 = 1.5
 """The bytes of one panel of the streamed operand, in first-level caches: it streams from L2."""
@@ -112,12 +113,15 @@ class ContractionPlan(BlockSteps):
         self.width = self.tile.vectors * self.lanes
         cycles = prod(extents.values()) / self.lanes / schedule.target.multiply_adds_per_cycle
         self.threads = context.threads if cycles >= LEAST_CYCLES else 1
-        self.batches = min((extents[name] for name in found.others[:1]), default=1)
+        self.line = (
+            None if panels_at else line_of_products(schedule, found, statistics, self.element)
+        )
+        self.batches = self._batches()
         self.share = 1 if self.batches >= self.threads else self.threads
         """How many threads share one product: all but where there are products for each."""
         self.by_rows = self._goes_by_rows()
         self.sizes = self._tile_sizes()
-        self.sharing = () if panels_at else self._sharing()
+        self.sharing = () if panels_at or self.line else self._sharing()
 
     def apply(self) -> Schedule | None:
         """The schedule with the contraction in tiles; None where the operand cannot be streamed."""
@@ -131,12 +135,20 @@ class ContractionPlan(BlockSteps):
         # The terms stay in their order, which decides how a sum is rounded.
         tiled, *inner = found.terms
         sharing = self.sharing if packs else ()
-        others = (*(name for name in found.others if name not in sharing), *sharing)
+        line = self.line if packs else None
+        inside = line.inside if line else sharing
+        others = (*(name for name in found.others if name not in inside), *inside)
         self.interchange((*others, found.rows, found.vector, *found.terms))
         block = self._block_of_products(sharing) if sharing else None
+        if line:
+            (block,) = self.make_tiles((line.loop,), (line.size,))
         rows, vector, terms = self.make_tiles((found.rows, found.vector, tiled), self.sizes)
         outer = (rows, vector, terms) if self.by_rows else (vector, terms, rows)
         panels_at = self.panels_at or block or terms
+        if line:
+            panels_at, before = terms, outer.index(terms) + 1
+            outer = (*outer[:before], *line.inside, *outer[before:])
+            self.interchange((*line.outside, block, *outer, found.rows, found.vector, tiled))
         self.interchange((*outer, found.rows, found.vector, tiled))
         pairs = self.pair if packs and self._has_own_arrays() else None
         if pairs is not None:
@@ -145,7 +157,10 @@ class ContractionPlan(BlockSteps):
             wide = self._is_extended(found.streamed)
             reads = () if self._has_own_arrays() else (self._streamed_read(),)
             array = found.streamed.array
-            self.pack_panels(panels_at, array, cut, self.width, widened=wide, reads=reads)
+            first = self._subscript(found.streamed, line.loop) if line else None
+            self.pack_panels(
+                panels_at, array, cut, self.width, first=first, widened=wide, reads=reads
+            )
         for access in found.broadcast if pairs is None else ():
             scaled = self._is_scaled(access)
             wide = packs and self._is_extended(access)
@@ -173,9 +188,23 @@ class ContractionPlan(BlockSteps):
         if self.threads > 1:
             parallel = outer[0]
             if self.share == 1:
-                parallel = block if block and sharing == others else others[0]
+                parallel = block if block and inside == others else others[0]
+                if self.line and parallel == block and self._blocks(self.line) < self.threads:
+                    parallel = self.line.inside[0]
             self.step(Parallel((self.name(parallel),)))
         return self.schedule
+
+    def _batches(self) -> int:
+        """Iterations of the loop over products that threads can share."""
+        extents, line = self.found.extents, self.line
+        if line and not line.outside:
+            return max(self._blocks(line), extents[line.inside[0]])
+        outside = line.outside if line else self.found.others
+        return min((extents[name] for name in outside[:1]), default=1)
+
+    def _blocks(self, line: LineOfProducts) -> int:
+        """Blocks of products that have their panels copied together."""
+        return ceil(self.found.extents[line.loop] / line.size)
 
     def _sharing(self) -> tuple[str, ...]:
         """The loops over products that all use the same operand in whole: it is packed once.
@@ -279,13 +308,17 @@ class ContractionPlan(BlockSteps):
         block = int(self.schedule.target.caches[2] * BLOCK_OF_L2) // column
         height = even_size(extents[self.found.rows], block, self.tile.rows)
         share = ceil(extents[self.found.vector] / self.share)
-        return height, even_size(share, WIDEST_PANELS // column, self.width), depth
+        panels = WIDEST_PANELS
+        if self.line:
+            panels = int(self.schedule.target.caches[2] * BLOCK_OF_L2) // self.line.copies
+        return height, even_size(share, max(self.width, panels // column), self.width), depth
 
     def _rows_first(self, term: str) -> tuple[int, int, int]:
         """The same where rows stream: panels in L2, and as many rows as there are."""
         extents = self.found.extents
         around = max(1, self.depth // extents[term])
         block = int(self.schedule.target.caches[2] * BLOCK_OF_L2) // self.element
+        block //= self.line.copies if self.line else 1
         deepest = block // min(extents[self.found.vector], 4 * self.width)
         depth = even_size(extents[term], deepest // around, 4)
         wide = even_size(extents[self.found.vector], block // (depth * around), self.width)
@@ -298,6 +331,8 @@ class ContractionPlan(BlockSteps):
         reuses = extents[self.found.rows] / self.tile.rows
         if self.depth >= LEAST_TERMS:
             reuses *= prod(extents[name] for name in self.sharing)
+        if self.line:
+            return True
         if reuses <= REUSES_WORTH_A_COPY:
             return False
         if self.pair is not None or self._stride(streamed, self.found.vector) != 1:

@@ -188,16 +188,17 @@ def _strides(
         for loop in around.loops
         for direction in [_direction(statement, around, loop)]
     ]
-    if any(
+    is_apart = any(
         loop is around.vector and stride not in (0, 1)
         for loop, stride in zip(around.loops, strides, strict=True)
-    ):
-        # A private array is another one in each iteration, and so is a vector of apart elements.
-        strides = [
-            stride or int(_is_moved(access, statement, around, loop))
-            for loop, stride in zip(around.loops, strides, strict=True)
-        ]
-    return strides
+    )
+    # A private array is another one in each iteration, and so is a vector of apart elements.
+    return [
+        int(_is_moved(access, statement, around, loop))
+        if not stride and (is_apart or (loop.unroll and access.array.is_local))
+        else stride
+        for loop, stride in zip(around.loops, strides, strict=True)
+    ]
 
 
 def _is_moved(
@@ -262,8 +263,15 @@ def _is_stored_between(
 
 def _registers(strides: Sequence[int], around: LoopsAround) -> int:
     """Registers for all that an access touches in one iteration of the innermost loop."""
+    innermost = max(
+        (depth for depth, loop in enumerate(around.loops) if loop.unroll != 0), default=0
+    )
     return prod(
-        ceil(count / (loop.vector or around.lanes if loop is around.vector else 1))
-        for loop, count, stride in zip(around.loops, around.trips, strides, strict=True)
-        if loop.unroll == 0 and stride
+        ceil(copies / (loop.vector or around.lanes if loop is around.vector else 1))
+        for depth, (loop, count, stride) in enumerate(
+            zip(around.loops, around.trips, strides, strict=True)
+        )
+        # Copies of an outer loop that are jammed into the innermost one are there together.
+        for copies in [min(count, loop.unroll or count)]
+        if stride and (loop.unroll == 0 or (loop.unroll and depth < innermost))
     )

@@ -83,6 +83,10 @@ def _place(
     depth = max((k + 1 for k, loop in enumerate(loops) if moves[k] and loop.unroll != 0), default=0)
     tile = [k for k in range(depth, len(loops)) if moves[k]]
     registers = prod(ceil(trips[k] / (loops[k].vector or 1)) for k in tile)
+    if any(loop.unroll != 0 for loop in loops[depth:]):
+        # Copies of the loops around are jammed into it: their tiles are in registers together.
+        copies = ((loops[k].unroll or 1, trips[k]) for k in range(depth) if moves[k])
+        registers *= prod(ceil(min(unroll, count)) for unroll, count in copies)
     if registers > program.machine.vector_registers:
         return None
     known = (*range(depth), *tile)

@@ -335,3 +335,25 @@ def test_powers_need_no_function_of_the_compiler(
     found = np.zeros(len(base))
     kernel(len(base), base, exponents, found)
     np.testing.assert_allclose(found, base ** (3 if "constant" in which else exponents), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("taps", "keeps_order"), [(3, False), (5, False), (6, True), (25, True)])
+def test_long_sums_of_products_keep_their_order_in_vectors(taps: int, keeps_order: bool) -> None:
+    arguments = f"%a: memref<128xf32>, %w: memref<{taps}xf32>, %o: memref<64xf32>"
+    function = load(f"""func.func @f({arguments}) {{
+      affine.for %i = 0 to 64 {{ affine.for %k = 0 to {taps} {{
+        %x = affine.load %a[%i + %k] : memref<128xf32>
+        %y = affine.load %w[%k] : memref<{taps}xf32>
+        %p = arith.mulf %x, %y : f32
+        %s = affine.load %o[%i] : memref<64xf32>
+        %t = arith.addf %s, %p : f32
+        affine.store %t, %o[%i] : memref<64xf32> }} }} return }}""")["f"]
+    schedule = "unroll{loops=k},vectorize{loops=i width=16}"
+    kernel = function.compile(schedule, fast_math=True, threads=1)
+    additions = [line for line in kernel.llvm_ir.splitlines() if "fadd" in line and "16 x" in line]
+    assert len(additions) >= taps
+    assert all(("reassoc" in line) != keeps_order for line in additions)
+    a, w = np.arange(128, dtype=np.float32), np.arange(taps, dtype=np.float32)
+    o = np.zeros(64, np.float32)
+    kernel(a, w, o)
+    np.testing.assert_array_equal(o, np.convolve(a, w[::-1], "valid")[:64])
