@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from loopwright.dialects.errors import SourceError
+from loopwright.errors import OutOfBounds
 from loopwright.passes.polyhedral.bounds import BoundsError
 from loopwright.passes.polyhedral.schedule_tree import loops
 from loopwright.passes.schedules.schedule import Schedule
+from loopwright.runtime.kernel import Kernel
 from loopwright.runtime.program import Function
 
 from .arithmetic import UndefinedBehaviourError
@@ -29,7 +31,7 @@ from .differential import (
     interpretation,
     outcome,
 )
-from .interpreter import UnsupportedError
+from .interpreter import OutOfBoundsError, UnsupportedError
 from .random_programs import RandomProgram, seeded_program, seeded_sizes
 from .random_schedules import random_schedule
 from .short_vectors import align_short_loops
@@ -49,12 +51,18 @@ REFUSALS = ("too complex", "isl leaves out instances")
 
 @dataclass(frozen=True)
 class Run:
-    """Sizes, and what a program does with them; `any_order` says that no float was rounded."""
+    """Sizes, and what a program does with them; `any_order` says that no float was rounded.
+
+    With `lookups`, `misplaced` is what it does where a subscript in memory is not one of the array:
+    None where that is an access outside.
+    """
 
     sizes: Mapping[str, int]
     expected: Outcome
     rounded: bool = False
     any_order: bool = True
+    lookups: bool = False
+    misplaced: Outcome | None = None
 
 
 def check_pairs(seed: int, tell: Tell) -> None:
@@ -89,6 +97,7 @@ class Checker:
                 kernel = build(function, None, 1)
                 found = outcome(self.program, kernel, run.sizes, rounded=run.rounded)
                 assert_same(run.expected, found, note)
+                self._check_misplaced(kernel, run, note)
             if self.program.sizes and not self.program.has_floats:
                 sizes = self._large_sizes()
                 self._step("the program as written", sizes=sizes)
@@ -112,8 +121,30 @@ class Checker:
                 # A float that does not fit an integer, or a program that runs for too long.
                 continue
             if after.exact:
-                return Run(sizes, expected, rounded, after.any_order)
+                lookups = self.program.has_lookups and not rounded
+                misplaced = self._interpreted_misplaced(sizes) if lookups else None
+                return Run(sizes, expected, rounded, after.any_order, lookups, misplaced)
         return None
+
+    def _interpreted_misplaced(self, sizes: Mapping[str, int]) -> Outcome | None:
+        try:
+            return interpretation(self.program, sizes, misplaced=True)[0]
+        except OutOfBoundsError:
+            return None
+
+    def _check_misplaced(self, kernel: Kernel, run: Run, note: str) -> None:
+        """An access outside of an array ends in an error of one line; what is not made, in none."""
+        if not run.lookups:
+            return
+        try:
+            found = outcome(self.program, kernel, run.sizes, misplaced=True)
+        except OutOfBounds as error:
+            if run.misplaced is not None or "\n" in str(error):
+                raise DifferenceError(f"{note}\nmisplaced subscript: {error}") from error
+            return
+        if run.misplaced is None:
+            raise DifferenceError(f"{note}\nmisplaced subscript: no error")
+        assert_same(run.misplaced, found, f"{note}\nmisplaced subscript")
 
     def _large_sizes(self) -> dict[str, int]:
         """Sizes larger than most tiles, which would take the interpreter too long."""
@@ -132,6 +163,7 @@ class Checker:
         kernel = build(function, schedule, threads, **options)
         found = outcome(self.program, kernel, run.sizes, rounded=run.rounded)
         assert_same(run.expected, found, note)
+        self._check_misplaced(kernel, run, note)
         if rounded and not fast_math and self._is_rounded_alike:
             note = self._step(
                 "rounded floats", pipeline=schedule, sizes=run.sizes, threads=threads, **options
