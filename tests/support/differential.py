@@ -46,7 +46,7 @@ def interpretation(
     sizes: Mapping[str, int],
     *,
     rounded: bool = False,
-    misplaced: bool = False,
+    misplaced: int | None = None,
 ) -> tuple[Outcome, Interpreter]:
     """Arguments after a run in the interpreter, then results; and the interpreter."""
     interpreter = Interpreter(parse_module(program.text), steps=INTERPRETED_OPERATIONS)
@@ -101,7 +101,7 @@ def outcome(
     sizes: Mapping[str, int],
     *,
     rounded: bool = False,
-    misplaced: bool = False,
+    misplaced: int | None = None,
 ) -> Outcome:
     """Arguments after a call of the program's kernel, then results; of `rounded` floats if so."""
     arguments = program.make_arguments(sizes, rounded=rounded, misplaced=misplaced)

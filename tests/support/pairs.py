@@ -40,6 +40,19 @@ from .supervision import Tell, Verdict
 SCHEDULES = 5
 """Schedules of each program: most of the time goes into its dependences."""
 
+MISPLACED = 4
+"""Runs of a program with subscripts in memory, of which one is that of no element."""
+
+# What meets the forms of code generation: as a rule a vector loop with little around it.
+VECTOR_STEPS = (
+    *("vectorize",) * 4,
+    "interchange",
+    "tile",
+    "parallel",
+    "unroll-and-jam",
+    "strip-mine",
+)
+
 PAIR = "schedule"
 """What the names of verdicts on pairs begin with."""
 
@@ -53,16 +66,15 @@ REFUSALS = ("too complex", "isl leaves out instances")
 class Run:
     """Sizes, and what a program does with them; `any_order` says that no float was rounded.
 
-    With `lookups`, `misplaced` is what it does where a subscript in memory is not one of the array:
-    None where that is an access outside.
+    `misplaced` is what it does, for some numbers, where a subscript in memory is not one of the
+    array: None where that is an access outside.
     """
 
     sizes: Mapping[str, int]
     expected: Outcome
     rounded: bool = False
     any_order: bool = True
-    lookups: bool = False
-    misplaced: Outcome | None = None
+    misplaced: tuple[Outcome | None, ...] = ()
 
 
 def check_pairs(seed: int, tell: Tell) -> None:
@@ -121,30 +133,30 @@ class Checker:
                 # A float that does not fit an integer, or a program that runs for too long.
                 continue
             if after.exact:
-                lookups = self.program.has_lookups and not rounded
-                misplaced = self._interpreted_misplaced(sizes) if lookups else None
-                return Run(sizes, expected, rounded, after.any_order, lookups, misplaced)
+                numbers = range(MISPLACED if self.program.has_lookups and not rounded else 0)
+                misplaced = tuple(self._misplaced(sizes, number) for number in numbers)
+                return Run(sizes, expected, rounded, after.any_order, misplaced)
         return None
 
-    def _interpreted_misplaced(self, sizes: Mapping[str, int]) -> Outcome | None:
+    def _misplaced(self, sizes: Mapping[str, int], number: int) -> Outcome | None:
         try:
-            return interpretation(self.program, sizes, misplaced=True)[0]
+            return interpretation(self.program, sizes, misplaced=number)[0]
         except OutOfBoundsError:
             return None
 
     def _check_misplaced(self, kernel: Kernel, run: Run, note: str) -> None:
         """An access outside of an array ends in an error of one line; what is not made, in none."""
-        if not run.lookups:
-            return
-        try:
-            found = outcome(self.program, kernel, run.sizes, misplaced=True)
-        except OutOfBounds as error:
-            if run.misplaced is not None or "\n" in str(error):
-                raise DifferenceError(f"{note}\nmisplaced subscript: {error}") from error
-            return
-        if run.misplaced is None:
-            raise DifferenceError(f"{note}\nmisplaced subscript: no error")
-        assert_same(run.misplaced, found, f"{note}\nmisplaced subscript")
+        for number, expected in enumerate(run.misplaced):
+            own = f"{note}\nmisplaced subscript {number}"
+            try:
+                found = outcome(self.program, kernel, run.sizes, misplaced=number)
+            except OutOfBounds as error:
+                if expected is not None or "\n" in str(error):
+                    raise DifferenceError(f"{own}: {error}") from error
+                continue
+            if expected is None:
+                raise DifferenceError(f"{own}: no error")
+            assert_same(expected, found, own)
 
     def _large_sizes(self) -> dict[str, int]:
         """Sizes larger than most tiles, which would take the interpreter too long."""
@@ -182,14 +194,16 @@ class Checker:
 
     def _schedule(self, function: Function, run: Run, fast_math: bool) -> Schedule:
         """The default schedule for two threads, or a random one."""
-        if chance(self.chooser, 8):
+        if chance(self.chooser, 25 if self.program.of_kinds else 8):
             self._step("default schedule", sizes=run.sizes, threads=2, fast_math=fast_math)
             sizes = function.checked_sizes(self.program.make_arguments(run.sizes))
             return function.default_schedule(sizes, threads=2, fast_math=fast_math)
+        names = VECTOR_STEPS if self.program.of_kinds and chance(self.chooser, 50) else None
         return random_schedule(
             self.chooser,
             function.schedule(fast_math=fast_math),
             self.chooser.integer(1, 8),
+            names,
             watch=lambda before, step: self._step(
                 "apply", pipeline=f"{before},{step}".strip(","), fast_math=fast_math
             ),

@@ -138,7 +138,9 @@ class KindNests(KindValues):
         scattered = chance(self.chooser, 30)
         with self._loops(scope, 2) as (inner, (i, j)):
             row = self._looked_up(inner, choose(self.chooser, lookups), (i, j))
-            column = linear(self.chooser, (i, j)) if chance(self.chooser, 35) else multiple(j)
+            column = multiple(j, choose(self.chooser, (1, 1, 2, 3, -1)))
+            if chance(self.chooser, 25):
+                column = linear(self.chooser, (i, j))
             place = [row, column] if chance(self.chooser, 75) else [column, row]
             target = choose(self.chooser, ([i, j], [i, j], [j, i]))[: result.rank]
             own = [multiple(index) for index in target]

@@ -63,13 +63,15 @@ class Argument:
 class RandomProgram:
     """A module with one function `@f`.
 
-    `sizes` are the names of its free sizes, `depth` the deepest loop nest.
+    `sizes` are the names of its free sizes, `depth` the deepest loop nest; most nests of one
+    `of_kinds` are those of `random_kinds`.
     """
 
     text: str
     sizes: tuple[str, ...]
     arguments: tuple[Argument, ...]
     depth: int
+    of_kinds: bool = False
 
     @property
     def has_floats(self) -> bool:
@@ -87,12 +89,13 @@ class RandomProgram:
         seed: int = 0,
         *,
         rounded: bool = False,
-        misplaced: bool = False,
+        misplaced: int | None = None,
     ) -> list[Any]:
         """Arguments for `@f`, in order: ints, floats and fresh NumPy arrays.
 
         Floats are small integers, so that most results are exact; with `rounded`, most are not.
-        With `misplaced`, one subscript in an array of these is outside of what it is for.
+        With the number of `misplaced`, one subscript in an array of these is outside of what it is
+        for.
         """
         source = np.random.default_rng(seed)
         values = [self._argument(each, sizes, source, rounded) for each in self.arguments]
@@ -101,7 +104,8 @@ class RandomProgram:
             for value, each in zip(values, self.arguments, strict=True)
             if each.below is not None and value.size
         ]
-        if misplaced and lookups:
+        if misplaced is not None and lookups:
+            source = np.random.default_rng(misplaced)
             array = lookups[source.integers(len(lookups))]
             # The last elements are more often read than the first ones.
             array.flat[max(source.integers(array.size, size=2))] = source.choice(MISPLACED)
@@ -179,7 +183,7 @@ def generate(
     formal = ", ".join(_formal(argument, memory) for argument in arguments)
     helpers = [line for kind in sorted(body.code.called) for line in helper(kind)]
     text = _indent([*helpers, f"func.func @f({formal}){signature} {{", *lines, "}"])
-    return RandomProgram(text, memory.size_names(), arguments, body.deepest)
+    return RandomProgram(text, memory.size_names(), arguments, body.deepest, kinds)
 
 
 def _arguments(memory: Memory, specs: list[ArraySpec]) -> tuple[Argument, ...]:
