@@ -17,8 +17,8 @@ FINDINGS = (WRONG, ERROR, ENDED, HANG)
 # Seconds between lines of progress.
 PAUSE = 30
 
-# Seeds of a child process, which takes a second or two to start.
 BATCH = 250
+"""Seeds of a child process, which takes a second or two to start."""
 
 
 @dataclass
@@ -36,6 +36,7 @@ class Campaign:
     program: Callable[[int], str]
     what: str
     counted: str = ""
+    batch: int = BATCH
     counts: Counter[str] = field(default_factory=Counter[str])
     refusals: Counter[str] = field(default_factory=Counter[str])
     findings: list[Verdict] = field(default_factory=list[Verdict])
@@ -54,7 +55,8 @@ class Campaign:
         seeds = self.seeds
         open_seeds = set(seeds)
         told = time.monotonic()
-        for event in supervise(self.check, seeds, jobs=self.jobs, batch=BATCH, limit=self.limit):
+        events = supervise(self.check, seeds, jobs=self.jobs, batch=self.batch, limit=self.limit)
+        for event in events:
             if isinstance(event, int):
                 open_seeds.discard(event)
             elif event is not None:

@@ -42,11 +42,15 @@ def interpreted(program: RandomProgram, sizes: Mapping[str, int]) -> tuple[Outco
 
 
 def interpretation(
-    program: RandomProgram, sizes: Mapping[str, int], *, rounded: bool = False
+    program: RandomProgram,
+    sizes: Mapping[str, int],
+    *,
+    rounded: bool = False,
+    misplaced: int | None = None,
 ) -> tuple[Outcome, Interpreter]:
     """Arguments after a run in the interpreter, then results; and the interpreter."""
     interpreter = Interpreter(parse_module(program.text), steps=INTERPRETED_OPERATIONS)
-    arguments = program.make_arguments(sizes, rounded=rounded)
+    arguments = program.make_arguments(sizes, rounded=rounded, misplaced=misplaced)
     results = interpreter.run("f", *arguments)
     return [*arguments, *results], interpreter
 
@@ -92,10 +96,15 @@ def compiled(
 
 
 def outcome(
-    program: RandomProgram, kernel: Kernel, sizes: Mapping[str, int], *, rounded: bool = False
+    program: RandomProgram,
+    kernel: Kernel,
+    sizes: Mapping[str, int],
+    *,
+    rounded: bool = False,
+    misplaced: int | None = None,
 ) -> Outcome:
     """Arguments after a call of the program's kernel, then results; of `rounded` floats if so."""
-    arguments = program.make_arguments(sizes, rounded=rounded)
+    arguments = program.make_arguments(sizes, rounded=rounded, misplaced=misplaced)
     results = kernel(*arguments)
     return [*arguments, *_listed(results)]
 

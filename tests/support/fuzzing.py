@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import random
 import re
 import sqlite3
+import tempfile
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import asdict
 from functools import cache
@@ -21,16 +23,21 @@ from loopwright.cli import main
 from loopwright.lowering.certificate import certificate
 from loopwright.passes.machine.cpuinfo import CpuInfo
 from loopwright.passes.machine.target import Target
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.syntax.schedule_ops import to_sequence
 from loopwright.passes.transformations.registry import all_transformations, letters
+from loopwright.passes.transformations.strip_mine import StripMine
 from loopwright.runtime.choosing.database import Question, Tuned, TuningDatabase
 from loopwright.runtime.machine import measured
 from loopwright.runtime.machine.measured import Measurement
 from loopwright.runtime.tuning.tile_journal import Journal
 
 from .choice import SeededChooser
+from .pairs import ERROR, SAME
 from .random_schedules import random_schedule
 from .same_results import first_difference
 from .scops import KERNELS, schedule_of
+from .supervision import Tell, Verdict
 
 _TOKEN = re.compile(r'"[^"\n]*"|[%#@!^]?[A-Za-z_0-9.$-]+|\s+|.', re.DOTALL)
 _FOREIGN = [
@@ -91,9 +98,34 @@ def mutated(source: random.Random, text: str, most: int = 3) -> str:
     return "".join(words)
 
 
+SHORT = 1300
+"""Characters of programs whose comparison takes isl tenths of a second, not seconds."""
+
+PIPELINES = 100
+"""Different legal pipelines that are mutated: what is new is in the mutation."""
+
+
 def _pipeline(source: random.Random) -> str:
-    schedule = random_schedule(SeededChooser(source), schedule_of(_PLAIN), 4)
-    return str(schedule) or "interchange{loops=i,j}"
+    return str(_schedule(source.randrange(PIPELINES)))
+
+
+@cache
+def _schedule(number: int) -> Schedule:
+    """A legal schedule of the plain program, with at least one step."""
+    chooser = SeededChooser(random.Random(number))
+    schedule = random_schedule(chooser, _plain_schedule(), 4)
+    return schedule if str(schedule) else schedule.apply(StripMine(("j",), size=2))
+
+
+@cache
+def _plain_schedule() -> Schedule:
+    return schedule_of(_PLAIN)
+
+
+@cache
+def _sequence(number: int) -> str:
+    """The schedule in the form of a file with a `schedule.sequence`."""
+    return str(to_sequence(_schedule(number)))
 
 
 KINDS = (
@@ -109,10 +141,10 @@ class Inputs:
     def __init__(self, folder: Path, kind: str | None = None) -> None:
         self.folder = folder
         self.programs = programs()
+        self.short_programs = [text for text in self.programs if len(text) < SHORT]
         self.plain = folder / "plain.mlir"
         self.plain.write_text(_PLAIN)
         self.target = Target.host()
-        os.environ["LOOPWRIGHT_TUNING"] = str(folder / "tuning.sqlite")
         makers: dict[str, Callable[[random.Random], list[list[str]]]] = {
             "program": self._program,
             "pipeline": self._pipeline,
@@ -131,6 +163,7 @@ class Inputs:
 
     def commands(self, seed: int) -> list[list[str]]:
         """What is run for a seed; `opt` in front stands for loopwright-opt."""
+        os.environ["LOOPWRIGHT_TUNING"] = str(self.folder / "tuning.sqlite")
         source = random.Random(seed)
         return source.choice(self.makers)(source)
 
@@ -156,12 +189,7 @@ class Inputs:
         return [["schedule", str(self.plain), "-p", mutated(source, text)]]
 
     def _schedule_file(self, source: random.Random) -> list[list[str]]:
-        out = StringIO()
-        with redirect_stdout(out), redirect_stderr(out):
-            main(["schedule", str(self.plain), "-p", _pipeline(source)])
-        start = out.getvalue().find("schedule.sequence")
-        text = out.getvalue()[max(0, start) :] if start >= 0 else "parallel{loops=i}"
-        file = self._write("schedule.mlir", mutated(source, text))
+        file = self._write("schedule.mlir", mutated(source, _sequence(source.randrange(PIPELINES))))
         return [["schedule", str(self.plain), "-S", file]]
 
     def _sizes(self, source: random.Random) -> list[list[str]]:
@@ -211,7 +239,6 @@ class Inputs:
         return [["run", str(self.plain), "-p", "auto", "-t", "1", "--seconds", "0", *_SETTINGS]]
 
     def _tile_journal(self, source: random.Random) -> list[list[str]]:
-        os.environ["LOOPWRIGHT_TUNING"] = str(self.folder / "tuning.sqlite")
         journal = Journal.open("question", keep=True)
         journal.close()
         for size in (8, 16, 32):
@@ -242,7 +269,7 @@ class Inputs:
         return [["certificate", self._write("certificate.json", text)]]
 
     def _verify(self, source: random.Random) -> list[list[str]]:
-        text = source.choice(self.programs)
+        text = source.choice(self.short_programs)
         first = self._write("first.mlir", text)
         other = self._write("second.mlir", mutated(source, text, source.choice((1, 1, 3))))
         pair = [first, other] if source.random() < 0.8 else [other, first]
@@ -296,10 +323,10 @@ _FILES: dict[str, Callable[[str], None]] = {
 def run(command: list[str]) -> str | None:
     """What is wrong with the outcome of a command, if anything."""
     out, errors = StringIO(), StringIO()
-    if command[0] in _FILES:
-        _FILES[command[0]](command[1])
-        return None
     with redirect_stdout(out), redirect_stderr(errors):
+        if command[0] in _FILES:
+            _FILES[command[0]](command[1])
+            return None
         try:
             status = opt.run(command[1:]) if command[0] == "opt" else main(command)
         except SystemExit as end:
@@ -326,17 +353,24 @@ def _wrong_answer(said: str, command: list[str]) -> str | None:
     return None if is_fast else first_difference(*(Path(each).read_text() for each in command[1:3]))
 
 
-def findings(
-    folder: Path, seeds: Iterator[int], kind: str | None = None
-) -> Iterator[tuple[int, list[str] | None, str]]:
-    """For each seed, before it runs, `(seed, None, "")`; then what is wrong with it."""
-    inputs = Inputs(folder, kind)
-    for seed in seeds:
-        yield seed, None, ""
-        for command in inputs.commands(seed):
-            try:
-                problem = run(command)
-            except Exception:
-                problem = traceback.format_exc()
-            if problem is not None:
-                yield seed, command, problem
+def check_input(kind: str | None, seed: int, tell: Tell) -> None:
+    """Tells whether the input of a seed, of a kind or of any, ends as it should."""
+    inputs = _inputs(kind)
+    verdict, detail = SAME, ""
+    for command in inputs.commands(seed):
+        tell(" ".join(command))
+        try:
+            problem = run(command)
+        except Exception:
+            problem = traceback.format_exc()
+        if problem is not None:
+            verdict, detail = ERROR, f"{' '.join(command)}\n{problem}"
+    tell(Verdict(seed, kind or "any", verdict, detail))
+
+
+@cache
+def _inputs(kind: str | None) -> Inputs:
+    """Those of this process, in a folder that goes with it."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    return Inputs(Path(folder.name), kind)

@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from loopwright.dialects.errors import SourceError
+from loopwright.errors import OutOfBounds
 from loopwright.passes.polyhedral.bounds import BoundsError
 from loopwright.passes.polyhedral.schedule_tree import loops
 from loopwright.passes.schedules.schedule import Schedule
+from loopwright.runtime.kernel import Kernel
 from loopwright.runtime.program import Function
 
 from .arithmetic import UndefinedBehaviourError
@@ -29,7 +31,7 @@ from .differential import (
     interpretation,
     outcome,
 )
-from .interpreter import UnsupportedError
+from .interpreter import OutOfBoundsError, UnsupportedError
 from .random_programs import RandomProgram, seeded_program, seeded_sizes
 from .random_schedules import random_schedule
 from .short_vectors import align_short_loops
@@ -37,6 +39,19 @@ from .supervision import Tell, Verdict
 
 SCHEDULES = 5
 """Schedules of each program: most of the time goes into its dependences."""
+
+MISPLACED = 4
+"""Runs of a program with subscripts in memory, of which one is that of no element."""
+
+# What meets the forms of code generation: as a rule a vector loop with little around it.
+VECTOR_STEPS = (
+    *("vectorize",) * 4,
+    "interchange",
+    "tile",
+    "parallel",
+    "unroll-and-jam",
+    "strip-mine",
+)
 
 PAIR = "schedule"
 """What the names of verdicts on pairs begin with."""
@@ -49,12 +64,17 @@ REFUSALS = ("too complex", "isl leaves out instances")
 
 @dataclass(frozen=True)
 class Run:
-    """Sizes, and what a program does with them; `any_order` says that no float was rounded."""
+    """Sizes, and what a program does with them; `any_order` says that no float was rounded.
+
+    `misplaced` is what it does, for some numbers, where a subscript in memory is not one of the
+    array: None where that is an access outside.
+    """
 
     sizes: Mapping[str, int]
     expected: Outcome
     rounded: bool = False
     any_order: bool = True
+    misplaced: tuple[Outcome | None, ...] = ()
 
 
 def check_pairs(seed: int, tell: Tell) -> None:
@@ -89,6 +109,7 @@ class Checker:
                 kernel = build(function, None, 1)
                 found = outcome(self.program, kernel, run.sizes, rounded=run.rounded)
                 assert_same(run.expected, found, note)
+                self._check_misplaced(kernel, run, note)
             if self.program.sizes and not self.program.has_floats:
                 sizes = self._large_sizes()
                 self._step("the program as written", sizes=sizes)
@@ -112,8 +133,30 @@ class Checker:
                 # A float that does not fit an integer, or a program that runs for too long.
                 continue
             if after.exact:
-                return Run(sizes, expected, rounded, after.any_order)
+                numbers = range(MISPLACED if self.program.has_lookups and not rounded else 0)
+                misplaced = tuple(self._misplaced(sizes, number) for number in numbers)
+                return Run(sizes, expected, rounded, after.any_order, misplaced)
         return None
+
+    def _misplaced(self, sizes: Mapping[str, int], number: int) -> Outcome | None:
+        try:
+            return interpretation(self.program, sizes, misplaced=number)[0]
+        except OutOfBoundsError:
+            return None
+
+    def _check_misplaced(self, kernel: Kernel, run: Run, note: str) -> None:
+        """An access outside of an array ends in an error of one line; what is not made, in none."""
+        for number, expected in enumerate(run.misplaced):
+            own = f"{note}\nmisplaced subscript {number}"
+            try:
+                found = outcome(self.program, kernel, run.sizes, misplaced=number)
+            except OutOfBounds as error:
+                if expected is not None or "\n" in str(error):
+                    raise DifferenceError(f"{own}: {error}") from error
+                continue
+            if expected is None:
+                raise DifferenceError(f"{own}: no error")
+            assert_same(expected, found, own)
 
     def _large_sizes(self) -> dict[str, int]:
         """Sizes larger than most tiles, which would take the interpreter too long."""
@@ -132,6 +175,7 @@ class Checker:
         kernel = build(function, schedule, threads, **options)
         found = outcome(self.program, kernel, run.sizes, rounded=run.rounded)
         assert_same(run.expected, found, note)
+        self._check_misplaced(kernel, run, note)
         if rounded and not fast_math and self._is_rounded_alike:
             note = self._step(
                 "rounded floats", pipeline=schedule, sizes=run.sizes, threads=threads, **options
@@ -150,14 +194,16 @@ class Checker:
 
     def _schedule(self, function: Function, run: Run, fast_math: bool) -> Schedule:
         """The default schedule for two threads, or a random one."""
-        if chance(self.chooser, 8):
+        if chance(self.chooser, 25 if self.program.of_kinds else 8):
             self._step("default schedule", sizes=run.sizes, threads=2, fast_math=fast_math)
             sizes = function.checked_sizes(self.program.make_arguments(run.sizes))
             return function.default_schedule(sizes, threads=2, fast_math=fast_math)
+        names = VECTOR_STEPS if self.program.of_kinds and chance(self.chooser, 50) else None
         return random_schedule(
             self.chooser,
             function.schedule(fast_math=fast_math),
             self.chooser.integer(1, 8),
+            names,
             watch=lambda before, step: self._step(
                 "apply", pipeline=f"{before},{step}".strip(","), fast_math=fast_math
             ),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from .choice import Chooser, chance, choose
 from .random_bounds import LOOP_NAMES, BoundGenerator
+from .random_kinds import KindNests
 from .random_memory import ArraySpec, Memory, bound_text, is_float
 from .random_reductions import ParallelReductions
 from .random_styles import DIVIDED, STRIDED, LoopStyle
@@ -18,12 +19,15 @@ MAX_DEPTH = 4
 class BodyGenerator:
     """The body of the function: `lines` in which `<%A0>` stands for the type of `%A0`."""
 
-    def __init__(self, chooser: Chooser, memory: Memory, reductions: bool = False):
+    def __init__(
+        self, chooser: Chooser, memory: Memory, reductions: bool = False, kinds: bool = False
+    ):
         self.chooser = chooser
         self.memory = memory
         self.code = ValueGenerator(chooser, memory)
         self.bounds = BoundGenerator(chooser, memory)
         self.reductions = ParallelReductions(chooser, self.code) if reductions else None
+        self.kinds = KindNests(chooser, self.code) if kinds else None
         self.deepest = 0
         self.budget = choose(chooser, (2, 4, 8))
 
@@ -65,6 +69,9 @@ class BodyGenerator:
 
     def _nest(self, scope: Scope) -> None:
         if self._reduced(scope, 50):
+            return
+        if self.kinds is not None and chance(self.chooser, 75):
+            self.deepest = max(self.deepest, self.kinds.nest(scope))
             return
         form = self.chooser.integer(0, 10)
         if self.memory.style.loops is DIVIDED and form % 2:

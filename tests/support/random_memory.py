@@ -31,6 +31,7 @@ class ArraySpec:
 
     `anchors` maps a dimension to the size that *is* its extent (read with memref.dim). `origin` is
     added to the subscripts of each dimension, so that accesses at small negative offsets differ.
+    Elements of one with `below` are subscripts: from 0 to there, and never stored to.
     """
 
     name: str
@@ -42,6 +43,7 @@ class ArraySpec:
     uppers: list[list[Linear]] = field(default_factory=list[list[Linear]])
     anchors: dict[int, str] = field(default_factory=dict[int, str])
     origin: int = 0
+    below: Linear | None = None
 
     def __post_init__(self) -> None:
         self.uppers = [[] for _ in range(self.rank)]
@@ -110,6 +112,7 @@ class Memory:
             if spec.element_type == element_type
             and spec.rank >= least_rank
             and (not spec.local or spec.name in visible)
+            and spec.below is None
         ]
         arguments = sum(not spec.local for spec in self.arrays.values())
         if known and (arguments >= self.style.most_arguments or chance(self.chooser, 65)):
@@ -120,7 +123,7 @@ class Memory:
     def access(self, spec: ArraySpec, indices: Sequence[Index]) -> list[Affine] | None:
         """Subscripts inside `spec`; None where there are none."""
         moved = self._subscripts(spec, indices)
-        return None if moved is None else self._placed(spec, moved)
+        return None if moved is None else self.placed(spec, moved)
 
     def neighbours(
         self, spec: ArraySpec, indices: Sequence[Index], count: int
@@ -135,7 +138,7 @@ class Memory:
                 subscript.shifted(0 if dimension in spec.anchors else self.chooser.integer(-1, 1))
                 for dimension, subscript in enumerate(first)
             ]
-            result.append(self._placed(spec, moved))
+            result.append(self.placed(spec, moved))
         return result
 
     def _subscripts(self, spec: ArraySpec, indices: Sequence[Index]) -> list[Affine] | None:
@@ -156,7 +159,7 @@ class Memory:
             subscripts.append(subscript)
         return subscripts
 
-    def _placed(self, spec: ArraySpec, subscripts: Sequence[Affine]) -> list[Affine]:
+    def placed(self, spec: ArraySpec, subscripts: Sequence[Affine]) -> list[Affine]:
         """The subscripts, moved so far that they are never negative, and noted."""
         result: list[Affine] = []
         for dimension, moved in enumerate(subscripts):

@@ -35,31 +35,43 @@ NUMPY_TYPES = {
 }
 
 
+MISPLACED = (-1, -2, 1000, 2**31 - 1, -(2**31))
+"""Subscripts that no array has."""
+
 NARROW_SEEDS = 10_000_000
 """The first seed of programs with f16, bf16, and reductions of affine.parallel."""
+
+KIND_SEEDS = 20_000_000
+"""The first seed of programs with nests of the kinds that code generation has forms for."""
 
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument: a size (`kind` "size"), a number ("scalar") or an array ("array")."""
+    """One argument: a size (`kind` "size"), a number ("scalar") or an array ("array").
+
+    Elements of an array of subscripts are from 0 to `below`.
+    """
 
     name: str
     kind: str
     element_type: str = "index"
     shape: tuple[Linear, ...] = ()
+    below: Linear | None = None
 
 
 @dataclass(frozen=True, repr=False)
 class RandomProgram:
     """A module with one function `@f`.
 
-    `sizes` are the names of its free sizes, `depth` the deepest loop nest.
+    `sizes` are the names of its free sizes, `depth` the deepest loop nest; most nests of one
+    `of_kinds` are those of `random_kinds`.
     """
 
     text: str
     sizes: tuple[str, ...]
     arguments: tuple[Argument, ...]
     depth: int
+    of_kinds: bool = False
 
     @property
     def has_floats(self) -> bool:
@@ -72,14 +84,37 @@ class RandomProgram:
         return self.has_floats and not re.search(r"f(32|64)\b", self.text)
 
     def make_arguments(
-        self, sizes: Mapping[str, int], seed: int = 0, *, rounded: bool = False
+        self,
+        sizes: Mapping[str, int],
+        seed: int = 0,
+        *,
+        rounded: bool = False,
+        misplaced: int | None = None,
     ) -> list[Any]:
         """Arguments for `@f`, in order: ints, floats and fresh NumPy arrays.
 
         Floats are small integers, so that most results are exact; with `rounded`, most are not.
+        With the number of `misplaced`, one subscript in an array of these is outside of what it is
+        for.
         """
         source = np.random.default_rng(seed)
-        return [self._argument(each, sizes, source, rounded) for each in self.arguments]
+        values = [self._argument(each, sizes, source, rounded) for each in self.arguments]
+        lookups = [
+            value
+            for value, each in zip(values, self.arguments, strict=True)
+            if each.below is not None and value.size
+        ]
+        if misplaced is not None and lookups:
+            source = np.random.default_rng(misplaced)
+            array = lookups[source.integers(len(lookups))]
+            # The last elements are more often read than the first ones.
+            array.flat[max(source.integers(array.size, size=2))] = source.choice(MISPLACED)
+        return values
+
+    @property
+    def has_lookups(self) -> bool:
+        """Whether subscripts come from arrays."""
+        return any(each.below is not None for each in self.arguments)
 
     def _argument(
         self,
@@ -100,6 +135,8 @@ class RandomProgram:
             value = int(source.integers(low, high))
             return float(value) if is_float(argument.element_type) else value
         shape = [max(0, extent.evaluate(sizes)) for extent in argument.shape]
+        if argument.below is not None:
+            low, high = 0, argument.below.evaluate(sizes) + 1
         values = source.integers(low, high, size=shape)
         return _stored(values, argument.element_type)
 
@@ -121,13 +158,15 @@ def generate(
     calls: bool = False,
     element_types: Sequence[str] = ELEMENT_TYPES,
     reductions: bool = False,
+    kinds: bool = False,
 ) -> RandomProgram:
     """A program made of the decisions of `chooser`; with `calls`, of several functions.
 
-    With `reductions`, many loops are affine.parallel with several results.
+    With `reductions`, many loops are affine.parallel with several results; with `kinds`, most nests
+    are of those that code generation has forms for.
     """
     memory = Memory(chooser, element_types)
-    body = BodyGenerator(chooser, memory, reductions)
+    body = BodyGenerator(chooser, memory, reductions, kinds)
     body.code.may_call = calls
     nests, results = body.function_body()
     specs = [memory.arrays[name] for name in sorted(memory.arrays)]
@@ -144,7 +183,7 @@ def generate(
     formal = ", ".join(_formal(argument, memory) for argument in arguments)
     helpers = [line for kind in sorted(body.code.called) for line in helper(kind)]
     text = _indent([*helpers, f"func.func @f({formal}){signature} {{", *lines, "}"])
-    return RandomProgram(text, memory.size_names(), arguments, body.deepest)
+    return RandomProgram(text, memory.size_names(), arguments, body.deepest, kinds)
 
 
 def _arguments(memory: Memory, specs: list[ArraySpec]) -> tuple[Argument, ...]:
@@ -152,7 +191,8 @@ def _arguments(memory: Memory, specs: list[ArraySpec]) -> tuple[Argument, ...]:
     arguments += [Argument(name, "scalar", kind) for name, kind in memory.scalars.items()]
     for spec in specs:
         if not spec.local:
-            arguments.append(Argument(spec.name, "array", spec.element_type, memory.shape(spec)))
+            shape = memory.shape(spec)
+            arguments.append(Argument(spec.name, "array", spec.element_type, shape, spec.below))
     return tuple(arguments)
 
 
@@ -174,8 +214,10 @@ def _indent(lines: list[str]) -> str:
 
 
 def seeded_program(seed: int, *, calls: bool = False) -> RandomProgram:
-    """The program with number `seed`; from `NARROW_SEEDS` on, of f16, bf16 and reductions."""
+    """The program with number `seed`: from `NARROW_SEEDS` and `KIND_SEEDS` on, as they say."""
     chooser = SeededChooser(random.Random(seed))
+    if seed >= KIND_SEEDS:
+        return generate(chooser, calls=calls, kinds=True)
     if seed < NARROW_SEEDS:
         return generate(chooser, calls=calls)
     narrow = (choose(chooser, NARROW_FLOATS),) if chance(chooser, 50) else NARROW_FLOATS

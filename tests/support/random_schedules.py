@@ -42,6 +42,8 @@ RECIPES = (
     ("retime", "distribute", "tile"),
     ("modulo-unroll", "fuse", "tile"),
     ("modulo-unroll", "split", "modulo-unroll"),
+    ("double-buffer", "fuse", "tile"),
+    ("hoist", "distribute", "vectorize"),
 )
 
 

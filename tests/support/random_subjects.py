@@ -106,5 +106,6 @@ SUBJECTS: dict[str, Callable[[Chooser, Schedule, Sequence[Loop]], list[Loop]]] =
     "diamond": _pair,
     "expand": _nested,
     "modulo-unroll": _outermost,
+    "double-buffer": _outermost,
     "hoist": _nothing,
 }

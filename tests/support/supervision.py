@@ -70,7 +70,7 @@ class _Worker:
     process: BaseProcess
     receiver: Connection
     errors: Path
-    left: list[int]
+    left: dict[int, None]
     step: str = ""
     since: float = field(default_factory=time.monotonic)
 
@@ -85,17 +85,21 @@ class _Worker:
         process = context.Process(target=_work, args=arguments, daemon=True)
         process.start()
         sender.close()
-        return cls(process, receiver, Path(errors), [*seeds])
+        return cls(process, receiver, Path(errors), dict.fromkeys(seeds))
 
-    def messages(self) -> Iterator[Verdict]:
-        """The verdicts that have arrived; notes the steps. Raises EOFError at the end."""
+    def messages(self) -> Iterator[Verdict | int]:
+        """The verdicts and finished seeds that have arrived; notes the steps.
+
+        Raises EOFError at the end.
+        """
         while self.receiver.poll():
             message = self.receiver.recv()
             self.since = time.monotonic()
             if isinstance(message, Verdict):
                 yield message
             elif isinstance(message, int):
-                self.left.remove(message)
+                del self.left[message]
+                yield message
             else:
                 self.step = message
 
@@ -116,7 +120,7 @@ class _Worker:
         kind = HANG if hung or code == -signal.SIGXCPU else ENDED
         name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         detail = f"{name}\n{self.step}\n{told}".strip()
-        return Verdict(self.left[0], "", kind, detail)
+        return Verdict(next(iter(self.left)), "", kind, detail)
 
 
 def supervise(
@@ -144,17 +148,16 @@ def supervise(
             wait([worker.receiver for worker in workers], timeout=1)
             yield None
             for worker in list(workers):
-                done, ended = [*worker.left], False
+                ended = False
                 try:
                     yield from worker.messages()
                 except EOFError:
                     ended = True
-                yield from (seed for seed in done if seed not in worker.left)
                 if ended or time.monotonic() - worker.since > patience:
                     workers.remove(worker)
                     verdict = worker.end()
                     if verdict is not None:
                         yield verdict
                         yield verdict.seed
-                        if worker.left[1:]:
-                            waiting.insert(0, worker.left[1:])
+                        if rest := [*worker.left][1:]:
+                            waiting.insert(0, rest)

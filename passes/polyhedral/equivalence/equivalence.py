@@ -85,13 +85,19 @@ def compare(
     if first.opaque_statements or second.opaque_statements:
         return Comparison("parts of a program are not affine")
     rules = Reassociation(fast_math)
+    attempts: list[Reassociation | None] = [None]
+    if any(_reassociates(scop, rules) for scop in (first, second)):
+        # Few sums are in order with fast math; those that are need no rules.
+        attempts = [rules, None] if fast_math else [None, rules]
+    comparisons: list[Comparison] = []
     with bounded():
         # Both attempts together: isl is not stopped twice.
-        if not fast_math:
-            found = _prove(first, second, assumed, None, operations, replaces)
-            if found.is_proved or not any(_reassociates(scop, rules) for scop in (first, second)):
+        for each in attempts:
+            found = _prove(first, second, assumed, each, operations, replaces)
+            if found.is_proved:
                 return found
-        return _prove(first, second, assumed, rules, operations, replaces)
+            comparisons.append(found)
+    return comparisons[0 if fast_math else -1]
 
 
 def _reassociates(scop: Scop, rules: Reassociation) -> bool:
@@ -129,6 +135,8 @@ def _prove(
         return Comparison(str(error), _sizes(error.sizes))
     except UndecidedError as error:
         return Comparison(str(error))
+    except RecursionError:
+        return Comparison("the expressions are too large")
     except (TooComplexError, isl.Error) as error:
         reason = error if isinstance(error, TooComplexError) else "isl fails"
         return Comparison(f"too complex: {reason}")

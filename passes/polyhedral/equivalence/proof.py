@@ -146,10 +146,13 @@ class Proof:
         return True
 
     def _are_equal(self, mine: Term, other: Term, pairs: isl.Map) -> bool:
-        """Whether two terms are shown to be equal at pairs of instances."""
+        """Whether two summands are shown to be equal at pairs of instances.
+
+        Those of a recurrence are sums that lead to themselves, of earlier instances.
+        """
         saved = dict(self.assumed)
         try:
-            self._compare(mine, other, pairs)
+            self._visit(mine, other, pairs)
         except UnequalTermsError:
             self.assumed = saved
             return False

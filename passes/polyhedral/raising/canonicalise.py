@@ -26,6 +26,7 @@ from ....dialects.errors import SourceError
 from ..fused_products import keep_separate
 from ..reduction_kinds import reduction_kind
 from .affine_min_max import split_extremum
+from .applied_data import expand_applied_data
 from .cells import Cell, as_index, insert_before, result_cell
 from .clamped_subscripts import split_clamped_subscripts
 from .if_conversion import convert_branch, is_on_data
@@ -43,6 +44,7 @@ def make_affine(function: func.FuncOp) -> None:
     # Accesses and indices first, as the other rewrites look at them.
     _rewrite(function, _ACCESSES)
     split_clamped_subscripts(function)
+    expand_applied_data(function)
     outline_opaque_regions(function)
     _rewrite(function, _STRUCTURES)
 

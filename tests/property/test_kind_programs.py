@@ -1,0 +1,65 @@
+"""Random programs of the kinds that code generation has forms for: what the generator draws."""
+
+from __future__ import annotations
+
+import random
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from support.campaign import Campaign
+from support.choice import SeededChooser
+from support.pairs import SCHEDULES
+from support.random_kinds import NESTS, KindNests
+from support.random_memory import ELEMENT_TYPES, Memory
+from support.random_programs import KIND_SEEDS, seeded_program
+from support.random_values import Scope, ValueGenerator
+
+PROGRAMS = 8
+
+# What the texts of some programs have: each is a kind of its own.
+FORMS = {
+    "subscripts from memory": r"= arith.index_cast %v\d+ : i(32|64) to index",
+    "rows that are looked up": r"memref.load %A\d+\[%q\d+, %q\d+\]",
+    "subscripts that are minima": r"%y\d+ = affine.min",
+    "subscripts that are maxima": r"%y\d+ = arith.maxsi",
+    "selection on a diagonal": r"affine.if affine_set<\(d0, d1\) : \(d0 - d1( [-+] \d)? == 0\)>",
+    "comparison of indices": r"arith.cmpi ne, %\w, %\w : index",
+    "colours that follow from rows": r"mod 2\) \+ 1\)>\(%\w\) to .* step 2",
+    "channels of bytes": r"%\w \* 3 \+ \d\] : memref<[x?\d]+xi8>",
+    "conversion without a sign": r"arith.extui %v\d+ : i8",
+    "planes in turn": r"\[\(\(?%\w( \+ 1)?\)? mod 2\) \+ 3, ",
+    "stores under masks": r"scf.if %v\d+ \{",
+    "sums over blocks in registers": r"to 8 iter_args\(%a\d+ = %a\d+\)",
+    "sweeps to the left": r"\[%\w \+ \d, -%\w( \+ \S+)+\]",
+    "sweeps upwards": r"\[-%\w( \+ \S+)+, ",
+}
+
+
+@cache
+def texts() -> str:
+    return "".join(seeded_program(KIND_SEEDS + seed, calls=True).text for seed in range(300))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_all_forms_are_drawn(form: str) -> None:
+    assert re.search(FORMS[form], texts())
+
+
+@pytest.mark.parametrize("nest", dict.fromkeys(NESTS))
+def test_every_nest_stores(nest: object) -> None:
+    chooser = SeededChooser(random.Random(0))
+    code = ValueGenerator(chooser, Memory(chooser, ELEMENT_TYPES))
+    nest(KindNests(chooser, code), Scope())  # pyright: ignore[reportCallIssue]
+    assert any(".store" in line for line in code.lines)
+    assert sum(line.endswith("{") for line in code.lines) == code.lines.count("}") + sum(
+        line == "} else {" for line in code.lines
+    )
+
+
+def test_sample(tmp_path: Path) -> None:
+    pairs = PROGRAMS * SCHEDULES
+    campaign = Campaign.of_pairs(pairs, seed=KIND_SEEDS, jobs=1, limit=120, folder=tmp_path)
+    assert not campaign.run()
+    assert campaign.counts["same"] > pairs // 2

@@ -1,0 +1,252 @@
+"""Random nests of the kinds that code generation has forms of its own for.
+
+Sweeps in place in all directions and colours, stencils that copy back or use planes in turn,
+interleaved channels, clamped borders, conditions on diagonals, looked-up rows, recurrences that
+lines share, repeated guards, masked stores and sums over blocks. `NESTS` is the table; what follows
+a nest uses the arrays that it has made as any others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .choice import chance, choose, distinct
+from .kind_values import KindValues
+from .random_expressions import linear, multiple
+from .random_memory import is_float
+from .random_values import Scope
+from .ranges import Affine, Linear
+
+BLOCKS = (2, 4, 8)
+
+# What pixels are read and stored as.
+BYTES = (("i8", "i8"), ("i8", "i32"), ("i8", "i16"), ("i16", "i32"), ("i32", "i8"))
+
+
+class KindNests(KindValues):
+    """Appends nests to the lines of `code`."""
+
+    def nest(self, scope: Scope) -> int:
+        """One nest; how deep the deepest one is."""
+        choose(self.chooser, NESTS)(self, scope)
+        return self.deepest
+
+    def sweep(self, scope: Scope) -> None:
+        """In place from neighbours, down or up, to the right or to the left, or in colours."""
+        kind = self._kind()
+        plane = self._array(kind, 2)
+        colours = choose(self.chooser, (1, 1, 2, 3))
+        mirrored = [chance(self.chooser, 50) for _ in range(2)]
+        with self._steps(scope) as inside, self._rows(inside) as (rows, i):
+            for colour in self._colours(colours):
+                with self._columns(rows, i, colours, colour) as (inner, j):
+                    place = [self._mirrored(*each) for each in zip((i, j), mirrored, strict=True)]
+                    value = self._neighbours(inner, plane, place)
+                    self._put(inner, plane, place, value)
+
+    def copied_back(self, scope: Scope) -> None:
+        """Steps that compute one array from the other, and copy it back, as a rule whole."""
+        kind = self._kind()
+        now, following = self._array(kind, 2), self._array(kind, 2)
+        height, width = (self.memory.extent() for _ in range(2))
+        cut = choose(self.chooser, (0, 0, 0, 1))
+        with self._loop(scope, Affine.constant(0), self._step_count()) as (steps, _):
+            with (
+                self._loops(steps, 1, height) as (rows, (i,)),
+                self._loops(rows, 1, width) as (inner, (j,)),
+            ):
+                place = [multiple(i), multiple(j)]
+                self._put(inner, following, place, self._neighbours(inner, now, place))
+            with (
+                self._loops(steps, 1, height.shifted(-cut)) as (rows, (i,)),
+                self._loops(rows, 1, width) as (inner, (j,)),
+            ):
+                place = [multiple(i), multiple(j)]
+                value = self._get(inner, following, place)
+                self.lines.append(self._store(now, place, value))
+
+    def planes(self, scope: Scope) -> None:
+        """Steps that read some planes of an array and write the next one, in turn."""
+        array, count = self._array(self._kind(), 3), choose(self.chooser, (2, 3))
+        with (
+            self._loop(scope, Affine.constant(0), self._step_count()) as (steps, t),
+            self._loops(steps, 2) as (inner, (i, j)),
+        ):
+            last, here, following = (
+                multiple(t).shifted(each).divided("mod", count)
+                for each in (0, count - 2, count - 1)
+            )
+            rows = [multiple(i).shifted(choose(self.chooser, (0, -1, 1)))]
+            value = self._get(inner, array, [here, *rows, multiple(j)])
+            place = [multiple(i), multiple(j).shifted(choose(self.chooser, (0, -1, 1)))]
+            other = self._get(inner, array, [choose(self.chooser, (last, here)), *place])
+            value = self._combined(inner, array.element_type, value, other)
+            self._put(inner, array, [following, multiple(i), multiple(j)], value)
+
+    def channels(self, scope: Scope) -> None:
+        """Elements of pixels, interleaved in rows: some are read, some are stored."""
+        count = choose(self.chooser, (3, 2, 4))
+        rank = choose(self.chooser, (1, 2))
+        kinds = self._kind(), self._kind()
+        if chance(self.chooser, 50):
+            kinds = choose(self.chooser, BYTES)
+        source, target = (self._array(kind, rank) for kind in kinds)
+        target = source if chance(self.chooser, 20) else target
+        with self._loops(scope, rank) as (inner, indices):
+            *outer, last = indices
+            lanes = [multiple(last, count).shifted(c) for c in range(count)]
+            read = distinct(self.chooser, lanes, choose(self.chooser, (count, 1, 2)))
+            for lane in read:
+                self._get(inner, source, [*map(multiple, outer), lane])
+            for lane in distinct(self.chooser, lanes, choose(self.chooser, (count, 1, 2))):
+                value = self._converted(inner, source.element_type, target.element_type)
+                self._put(inner, target, [*map(multiple, outer), lane], value)
+
+    def clamped(self, scope: Scope) -> None:
+        """Taps around an element, at positions that are clamped to the array."""
+        kind = self._kind()
+        source, target = self._array(kind, 2), self._array(kind, 2)
+        size = Linear.size(self.memory.size())
+        with self._loops(scope, 2, size) as (inner, (i, j)):
+            value = self._get(inner, source, [multiple(i), multiple(j)])
+            for _ in range(choose(self.chooser, (2, 1, 3))):
+                place = [self._clamped(each, size) for each in (i, j)]
+                value = self._combined(inner, kind, value, self._get(inner, source, place))
+            self._put(inner, target, [multiple(i), multiple(j)], value)
+
+    def diagonal(self, scope: Scope) -> None:
+        """Values that a condition on a diagonal chooses, or statements that it guards."""
+        kind = self._kind()
+        table, sums = self._array(kind, 2), self._array(kind, 1)
+        with self._loops(scope, 2) as (inner, (i, j)):
+            difference = multiple(i) + multiple(j, choose(self.chooser, (-1, -1, 1)))
+            difference = difference.shifted(choose(self.chooser, (0, 0, 1, -1, -3)))
+            one = self._get(inner, table, [multiple(i), multiple(j)])
+            other = self.code.value(inner, kind, 1)
+            value = self._chosen(inner, kind, (difference, (i, j)), one, other)
+            place = [multiple(choose(self.chooser, (i, j)))]
+            if chance(self.chooser, 50):
+                value = self._combined(inner, kind, self._get(inner, sums, place), value)
+            self._put(inner, sums, place, value)
+
+    def lookup(self, scope: Scope) -> None:
+        """Rows and elements at subscripts from memory: read, added up, or added to."""
+        kind = self._kind()
+        table, result = self._array(kind, 2), self._array(kind, choose(self.chooser, (2, 1)))
+        rows = Linear.size(self.memory.size())
+        lookups = self._lookups(rows)
+        scattered = chance(self.chooser, 30)
+        with self._loops(scope, 2) as (inner, (i, j)):
+            row = self._looked_up(inner, choose(self.chooser, lookups), (i, j))
+            column = multiple(j, choose(self.chooser, (1, 1, 2, 3, -1)))
+            if chance(self.chooser, 25):
+                column = linear(self.chooser, (i, j))
+            place = [row, column] if chance(self.chooser, 75) else [column, row]
+            target = choose(self.chooser, ([i, j], [i, j], [j, i]))[: result.rank]
+            own = [multiple(index) for index in target]
+            if scattered:
+                table, result, place, own = result, table, own, place
+            value = self._get(inner, table, place)
+            if chance(self.chooser, 60):
+                value = self._combined(inner, kind, self._get(inner, result, own), value)
+            self._put(inner, result, own, value)
+
+    def recurrence(self, scope: Scope) -> None:
+        """Lines with two recurrences, of which one is the same for all lines, or almost."""
+        kind = self._kind()
+        shared, own = self._array(kind, 2), self._array(kind, 2)
+        line = self._array(kind, 1)
+        swapped = chance(self.chooser, 50)
+        varied = chance(self.chooser, 20)
+
+        def at(i: Affine, j: Affine) -> list[Affine]:
+            return [j, i] if swapped else [i, j]
+
+        with self._steps(scope) as inside, self._loops(inside, 1) as (rows, (index,)):
+            i, zero = multiple(index), Affine.constant(0)
+            begin = self._get(rows, line, [i if varied else zero])
+            self._put(rows, shared, at(i, zero), begin)
+            self._put(rows, own, at(i, zero), self.code.constant(1, kind, rows))
+            with self._loops(rows, 1, first=1) as (inner, (column,)):
+                j = multiple(column)
+                before = self._get(inner, shared, at(i, j.shifted(-1)))
+                factor = self._get(inner, line, [choose(self.chooser, (j, j, zero))])
+                value = self._combined(inner, kind, before, factor)
+                self._put(inner, shared, at(i, j), value)
+                here = self._get(inner, shared, at(i, j.shifted(choose(self.chooser, (0, -1)))))
+                other = self._get(inner, own, at(i, j.shifted(-1)))
+                self._put(inner, own, at(i, j), self._combined(inner, kind, here, other))
+
+    def guards(self, scope: Scope) -> None:
+        """Statements of which several have the same condition, with others between."""
+        kind = self._kind()
+        arrays = [self._array(kind, 2) for _ in range(2)]
+        with self._loops(scope, 2) as (inner, (i, j)):
+            condition = self._condition(inner, kind, (i, j))
+            for _ in range(choose(self.chooser, (2, 3))):
+                array = choose(self.chooser, arrays)
+                value = self._get(inner, choose(self.chooser, arrays), [multiple(i), multiple(j)])
+                if guarded := chance(self.chooser, 75):
+                    self.lines.append(f"{condition} {{")
+                own = inner.inner()
+                value = self._combined(own, kind, value, self.code.constant(1, kind, own))
+                column = multiple(j).shifted(choose(self.chooser, (0, 0, 1)))
+                self._put(own, array, [multiple(i), column], value)
+                if guarded:
+                    self.lines.append("}")
+
+    def masked(self, scope: Scope) -> None:
+        """Stores of which conditions on data leave out some, next to others."""
+        kind = self._kind()
+        source, target = self._array(kind, 2), self._array(kind, 2)
+        with self._loops(scope, 2) as (inner, (i, j)):
+            place = [multiple(i), multiple(j, choose(self.chooser, (1, 1, 2, 3)))]
+            value = self._get(inner, source, place)
+            test = self._test(inner, kind, value)
+            for branch in ("}", "} else {"):
+                self.lines.append(f"scf.if {test} {{" if branch == "}" else branch)
+                shift = choose(self.chooser, (0, 1, 1))
+                moved = [place[0], place[1].shifted(shift)]
+                own = inner.inner()
+                stored = self._combined(own, kind, value, self._get(own, target, moved))
+                self._put(own, target, moved, stored)
+                if branch == "}" and chance(self.chooser, 50):
+                    break
+            self.lines.append("}")
+            if chance(self.chooser, 30):
+                self._put(inner, source, place, value)
+
+    def blocks(self, scope: Scope) -> None:
+        """Sums over small blocks of constant size, in registers or in memory."""
+        kind = self._kind()
+        one, other, sums = self._array(kind, 2), self._array(kind, 2), self._array(kind, 1)
+        heights = distinct(self.chooser, BLOCKS, 2)
+        operation = "arith.addf" if is_float(kind) else "arith.addi"
+        with self._loops(scope, 1) as (outer, (block,)):
+            place = [multiple(block)]
+            zero = self.code.constant(0, kind, outer)
+
+            def term(inner: Scope, total: str) -> str:
+                row, column = inner.indices[-2:]
+                where = [multiple(block, heights[0]) + multiple(row), multiple(column)]
+                value, second = (self._get(inner, array, where) for array in (one, other))
+                value = self._difference(inner, kind, value, second)
+                return self.code.emit(f"{operation} {total}, {value} : {kind}", kind, inner)
+
+            if chance(self.chooser, 60):
+                self._put(outer, sums, place, self._carried(outer, kind, zero, heights, term))
+                return
+            self._put(outer, sums, place, zero)
+            with (
+                self._loops(outer, 1, Linear((), heights[0])) as (rows, _),
+                self._loops(rows, 1, Linear((), heights[1])) as (inner, _),
+            ):
+                total = term(inner, self._get(inner, sums, place))
+                self._put(inner, sums, place, total, bounded=False)
+
+
+NESTS: tuple[Callable[[KindNests, Scope], None], ...] = (
+    *(KindNests.sweep, KindNests.copied_back, KindNests.planes, KindNests.channels),
+    *(KindNests.clamped, KindNests.diagonal, KindNests.lookup, KindNests.lookup),
+    *(KindNests.recurrence, KindNests.guards, KindNests.masked, KindNests.blocks),
+)
