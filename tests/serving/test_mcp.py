@@ -64,7 +64,9 @@ def client(root: Path) -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def ask(client: Any) -> Ask:
     """A call's answer, which is of the tool's schema: some clients refuse others, also errors."""
-    schemas = {tool.name: Draft202012Validator(tool.output_schema) for tool in client.tools()}
+    schemas: dict[str, Any] = {
+        tool.name: Draft202012Validator(tool.output_schema) for tool in client.tools()
+    }
 
     def ask(name: str, /, **arguments: Any) -> dict[str, Any]:
         result = client.call(name, arguments)
