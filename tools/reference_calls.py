@@ -54,8 +54,9 @@ back: nothing is stored but programs. Steps and schedules are in the
 
 ## Problems
 
-What cannot be answered is a `Problem`: over MCP a result with `isError`, over HTTP `problem`, in
-Python an exception (`loopwright.session.problems.problem_of` makes it a `Problem`).
+What cannot be answered is a `Problem`: over MCP a result with `isError`, which the output schema
+of the tool has beside the call's own, over HTTP `problem`, in Python an exception
+(`loopwright.session.problems.problem_of` makes it a `Problem`).
 
 | code | meaning |
 |---|---|

@@ -157,6 +157,8 @@ class VectorLoops:
 
     def _unrolls_vectors(self, statement: StatementStatistics, loops: tuple[Loop, ...]) -> bool:
         """Whether LLVM makes vectors of the innermost loop, so few that registers hold them."""
+        if not loops:
+            return False
         loop = loops[-1]
         if (
             self._program.is_explicit

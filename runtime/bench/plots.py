@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,9 @@ INK, GRID = "#222222", "#DDDDDD"
 
 SMALL = 9
 """Points of the smallest text."""
+
+WIDEST_NAME = 44
+"""Characters of a line of a name beside a plot."""
 
 
 def colour(number: int) -> str:
@@ -94,8 +98,7 @@ def draw_roofline(
         at = point.intensity, point.rate * 1e-9
         axes.plot([at[0]], [at[1]], "o", color=INK, markersize=11)
         axes.annotate(str(number), at, fontsize=7, color="white", ha="center", va="center")
-    names = "\n".join(f"{number}  {point.name}" for number, point in enumerate(points, start=1))
-    axes.text(1.02, 1.0, names, fontsize=SMALL, va="top", transform=axes.transAxes)
+    _list_beside(axes, [point.name for point in points], start=1)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
     axes.xaxis.set_major_formatter(_power)
@@ -105,6 +108,15 @@ def draw_roofline(
     axes.set_title(f"{machine.cpu}, {element_type}, threads: {threads}")
     axes.grid(True, color=GRID, linewidth=0.6)
     axes.legend(fontsize=SMALL, title="bandwidth")
+
+
+def _list_beside(axes: Any, names: Sequence[str], start: int) -> None:
+    """Names with the numbers that stand for them in the plot."""
+    lines: list[str] = []
+    for number, name in enumerate(names, start):
+        first, *more = textwrap.wrap(name, WIDEST_NAME) or [""]
+        lines += [f"{number}  {first}", *(f"      {each}" for each in more)]
+    axes.text(1.02, 1.0, "\n".join(lines), fontsize=SMALL, va="top", transform=axes.transAxes)
 
 
 def _power(value: float, _: object) -> str:
@@ -145,7 +157,9 @@ def draw_bars(
     axes.legend(fontsize=SMALL, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
-def draw_path(axes: Any, series: Mapping[str, Sequence[float | None]], title: str) -> None:
+def draw_path(
+    axes: Any, steps: Sequence[str], series: Mapping[str, Sequence[float | None]], title: str
+) -> None:
     """Speed-ups after each step of a schedule, a line for each series; None leaves a gap."""
     for number, (name, values) in enumerate(series.items()):
         shown = [(step, value) for step, value in enumerate(values) if value]
@@ -160,7 +174,8 @@ def draw_path(axes: Any, series: Mapping[str, Sequence[float | None]], title: st
     axes.axhline(1.0, color=INK, linewidth=0.8)
     axes.set_yscale("log", base=2)
     axes.yaxis.set_major_formatter(_power)
-    axes.set_xticks(range(max(map(len, series.values()), default=0)))
+    axes.set_xticks(range(len(steps)))
+    _list_beside(axes, steps, start=0)
     axes.set_xlabel("step of the schedule")
     axes.set_ylabel("speed-up (times as fast)")
     axes.set_title(title)

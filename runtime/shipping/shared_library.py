@@ -6,7 +6,7 @@ Functions -> object code for each level -> with a dispatcher and an OpenMP looku
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,8 +85,11 @@ def build_shared_library(
     *,
     prefix: str = "",
     verify: bool = False,
+    progress: Callable[[str, int, int], None] = lambda text, completed, total: None,
 ) -> SharedLibrary:
     """Compiles functions for all levels, each with the schedule that is chosen for it.
+
+    `progress` is told what is compiled next, how many are done and how many there are.
 
     A default schedule is chosen for typical sizes where some are passed. Raises BuildError,
     SourceError, TransformationError, ValidationError, BoundsError.
@@ -103,10 +106,11 @@ def build_shared_library(
     objects: list[bytes] = []
     compiled: list[list[CompiledEntry]] = []
     for level, target in zip(levels, targets, strict=True):
-        entries = [
-            _compile(export, interface, options, level, target, verify)
-            for export, interface in zip(exports, interfaces, strict=True)
-        ]
+        entries: list[CompiledEntry] = []
+        for export, interface in zip(exports, interfaces, strict=True):
+            done = len(compiled) * len(exports) + len(entries)
+            progress(f"{interface.symbol} for {level.name}", done, len(levels) * len(exports))
+            entries.append(_compile(export, interface, options, level, target, verify))
         objects.append(jit.compile_together([entry.llvm_ir for entry in entries], target=target))
         compiled.append(entries)
     first, architecture = targets[0], targets[0].architecture

@@ -126,11 +126,13 @@ def _execute(name: str, module: ModuleType, arguments: argparse.Namespace) -> in
 def _run_command(name: str, module: ModuleType, arguments: argparse.Namespace) -> int:
     """Runs a command; with `--json`, what it raises is a document, too."""
     from .commands.json_output import json_output, report_problem
+    from .commands.read_and_written import check_files_apart
     from .session.problems import problem_of
     from .session.records import Problem
 
     with json_output(name, arguments):
         try:
+            check_files_apart(arguments)
             return module.run(arguments)
         except BrokenPipeError:
             raise

@@ -5,13 +5,21 @@ from __future__ import annotations
 import io
 import sys
 import threading
+from pathlib import Path
 
 import pytest
+from support.shipped_wheels import LOWEST
 
 from loopwright.cli import main
 from loopwright.commands.data.labelling_progress import LabellingProgress
 from loopwright.support import progress
 from loopwright.support.progress import ProgressLine, quiet
+
+SCALE = """\
+void scale(int n, double *restrict A) {
+  for (int i = 0; i < n; i++) A[i] = 2.0 * A[i];
+}
+"""
 
 
 class Terminal(io.StringIO):
@@ -61,8 +69,14 @@ def test_a_bar_has_its_rate(monkeypatch: pytest.MonkeyPatch) -> None:
         (["verify", "polybench/atax", "polybench/atax"], "comparing atax", "atax: equal"),
         (["schedule", "polybench/atax"], "scheduling atax", "for i"),
         (["emit", "polybench/atax", "--c"], "generating code of atax", "void atax("),
+        (
+            ["build", "polybench/atax", "--size=MINI", "--wheel=small", f"--levels={LOWEST}"],
+            f"atax for {LOWEST}",
+            "wrote small-0.1.0",
+        ),
+        (["build", "scale.c", "-o", "fast.c"], "optimising scale.c", "wrote fast.c: scale"),
     ],
-    ids=["verify", "schedule", "emit"],
+    ids=["verify", "schedule", "emit", "wheel", "drop-in"],
 )
 def test_commands_are_quiet_when_told_to(
     command: list[str],
@@ -71,7 +85,10 @@ def test_commands_are_quiet_when_told_to(
     option: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("scale.c").write_text(SCALE)
     terminal = on_terminal(monkeypatch)
     assert main(command) == 0
     assert progress in terminal.getvalue()

@@ -45,3 +45,39 @@ def test_peers_are_for_shipped_kernels(
     Path("gemm.mlir").write_text(GEMM)
     assert main(["report", "gemm.mlir", "--peers", "numpy"]) == 1
     assert "--peers is for shipped kernels" in capsys.readouterr().err
+
+
+OUTSIDE = """\
+func.func @outside(%n: index, %A: memref<?xf64>, %s: memref<f64>) {
+  %c = arith.constant 3.5 : f64
+  affine.store %c, %s[] : memref<f64>
+  affine.for %i = 0 to %n {
+    %t = affine.load %s[] : memref<f64>
+    %a = affine.load %A[%i] : memref<?xf64>
+    %u = arith.addf %a, %t : f64
+    affine.store %u, %s[] : memref<f64>
+  }
+  return
+}
+"""
+
+ONE = """\
+func.func @one(%n: index, %A: memref<?xf64>) {
+  %c = arith.constant 3.5 : f64
+  affine.store %c, %A[2] : memref<?xf64>
+  return
+}
+"""
+
+EMPTY = "func.func @none(%n: index, %A: memref<?xf64>) {\n  return\n}\n"
+
+
+@pytest.mark.parametrize("program", [OUTSIDE, ONE, EMPTY], ids=["outside", "one", "empty"])
+@pytest.mark.parametrize("sizes", [[], ["--set=n=7", "--set=A_dim0=7"], ["--set=n=0"]])
+def test_programs_with_few_loops_or_none(
+    program: str, sizes: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("program.mlir").write_text(program)
+    assert main(["report", "program.mlir", "--no-runs", *sizes, "-o", "page.html"]) == 0
+    assert 'id="code"' in Path("page.html").read_text()

@@ -9,6 +9,8 @@ import pytest
 from support.browser import Page, find_browser, open_browser
 from support.reports import NAMES
 
+from loopwright.cli import main
+
 BROWSER = find_browser()
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
@@ -45,6 +47,39 @@ def test_every_tab_is_opened_without_a_complaint(
     assert opened == tabs > 0
     page.run("document.querySelectorAll('summary, button').forEach(each => each.click())")
     assert page.complaints == []
+
+
+FAULTY_LABELS = """
+[...document.querySelectorAll('svg')].flatMap(svg => {
+  const frame = svg.getBoundingClientRect();
+  const labels = [...svg.querySelectorAll('text')].filter(e => e.textContent.trim());
+  const boxes = labels.map(each => each.getBoundingClientRect());
+  const isCut = a => a.left < frame.left - 1 || a.right > frame.right + 1
+    || a.top < frame.top - 1 || a.bottom > frame.bottom + 1;
+  const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2;
+  return labels.flatMap((label, i) => [
+    ...(isCut(boxes[i]) ? [`cut: ${label.textContent}`] : []),
+    ...labels.filter((_, j) => j > i && meet(boxes[i], boxes[j]))
+      .map(other => `${label.textContent} meets ${other.textContent}`)]);
+})
+"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_labels_of_drawings_are_whole_and_apart(
+    name: str, page: Page, reports: dict[str, Path]
+) -> None:
+    page.open(reports[name])
+    # Drawings in closed panels have no size.
+    page.run(
+        "document.querySelectorAll('.panel').forEach(each => { each.hidden = false });"
+        "document.querySelectorAll('details').forEach(each => { each.open = true })"
+    )
+    assert page.run("document.querySelectorAll('svg text').length") > 5
+    assert page.run(FAULTY_LABELS) == []
+    page.run("document.querySelector('svg text').textContent = 'x'.repeat(500)")
+    assert page.run(FAULTY_LABELS)
 
 
 @pytest.mark.parametrize("width", [1280, 400])
@@ -124,3 +159,17 @@ def test_paper_is_white_and_has_every_step(page: Page, reports: dict[str, Path])
     page.call("Emulation.setEmulatedMedia", media="", features=[])
     assert (colour, hidden) == ("rgb(255, 255, 255)", "none")
     assert page.run("[...document.querySelectorAll('details')].every(each => each.open)")
+
+
+def test_drawings_alone_have_the_font_of_reports(page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "alone.svg"
+    assert main(["deps", "polybench/gemm", "--plot", str(file)]) == 0
+    page.open(file)
+    fonts = page.run(
+        "[...document.querySelectorAll('text')].map(each => getComputedStyle(each).fontFamily)"
+    )
+    assert len(fonts) > 20 and {font.split(",")[0] for font in fonts} == {
+        '"DejaVu Sans"',
+        '"DejaVu Sans Mono"',
+    }
+    assert "steps of a reduction" in file.read_text()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,12 +55,33 @@ def test_without_times_there_is_a_reason() -> None:
 def test_the_roofline_has_every_level_and_variant() -> None:
     found = replace(subject(), measured=MEASURED, machine=make_machine())
     body = roofline.section(found).body
-    for level in ("L1 400 GB/s", "L2 200 GB/s", "L3 100 GB/s", "DRAM 50 GB/s", "peak 100"):
+    for level in ("L1: 400 GB/s", "L2: 200 GB/s", "L3: 100 GB/s", "DRAM: 50 GB/s", "peak 100"):
         assert level in body
     assert body.count('class="point"') == 3 + 1 and body.count('class="peer"') == 1 + 1
     assert body.count('class="point expected"') == 1 + 1
     # 2 * 8^3 operations; 8^2 elements of three arrays are read, and those of one written.
     assert "1,024 operations, 2,048 bytes at least: 0.5 operations per byte" in body
+
+
+def test_labels_are_whole_and_apart() -> None:
+    names = [f"clang -O3 -ffast-math -fopenmp -variant {n}" for n in range(30)]
+    many = tuple(Measured(name, 2, (1e-3,), is_ours=False) for name in names)
+    found = replace(subject(), measured=many, machine=make_machine())
+    for module in (times, roofline):
+        drawing = module.section(found).body.partition("</svg>")[0]
+        width, height = (
+            float(each) for each in re.findall(r'viewBox="0 0 (\S+) (\S+)"', drawing)[0]
+        )
+        labels = re.findall(r'<text x="(\S+)" y="(\S+)" class="label"([^>]*)>([^<]*)', drawing)
+        shown = [
+            (float(x), float(y), more, words) for x, y, more, words in labels if "clang" in words
+        ]
+        assert all(any(name in each[3] for each in shown) for name in names)
+        for x, y, more, words in shown:
+            room = x if "end" in more else width - x
+            assert room >= 7 * len(words) and 0 < y < height
+        heights = sorted(each[1] for each in shown)
+        assert min(b - a for a, b in itertools.pairwise(heights)) >= 14
 
 
 def test_the_path_has_what_is_known() -> None:

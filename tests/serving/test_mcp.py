@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from anyio.from_thread import start_blocking_portal
+from jsonschema import Draft202012Validator
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from support.hostile_programs import ENDLESS, VAST
@@ -62,9 +63,16 @@ def client(root: Path) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def ask(client: Any) -> Ask:
+    """A call's answer, which is of the tool's schema: some clients refuse others, also errors."""
+    schemas: dict[str, Any] = {
+        tool.name: Draft202012Validator(tool.output_schema) for tool in client.tools()
+    }
+
     def ask(name: str, /, **arguments: Any) -> dict[str, Any]:
         result = client.call(name, arguments)
         assert len(json.dumps(result.structured_content).encode()) <= LARGEST
+        if name in schemas:
+            schemas[name].validate(result.structured_content)
         return {**result.structured_content, "is_error": result.is_error}
 
     return ask
@@ -82,7 +90,11 @@ def test_handshake_and_tools(client: Any) -> None:
     for name, call in calls().items():
         assert tools[name].description == call.summary
         assert set(call.input_schema()["properties"]) <= set(tools[name].input_schema["properties"])
-        assert set(call.output_schema()["required"]) <= set(tools[name].output_schema["required"])
+        schema = tools[name].output_schema
+        assert schema["type"] == "object", "all that the protocol takes"
+        result, problem = schema["anyOf"]
+        assert set(call.output_schema()["required"]) <= set(result["required"])
+        assert set(problem["required"]) == {"code", "message", "place", "remedy"}
 
 
 def test_a_dialogue_from_loading_to_a_faster_schedule(ask: Ask, root: Path) -> None:

@@ -235,16 +235,18 @@ def _write_drop_in(arguments: argparse.Namespace, output: str, target: Target) -
     check_output(Path(arguments.output))
     from .. import drop_in  # takes an extra
 
-    made = drop_in(
-        arguments.file,
-        output,
-        schedule=None if arguments.pipeline == DEFAULT else arguments.pipeline,
-        sizes=given_sizes(arguments),
-        threads=arguments.threads or 1,
-        fast_math=arguments.fast_math,
-        target=target,
-        cflags=split_flags(arguments.cflags),
-    )
+    with ProgressLine() as line:
+        line.update(f"optimising {arguments.file}")
+        made = drop_in(
+            arguments.file,
+            output,
+            schedule=None if arguments.pipeline == DEFAULT else arguments.pipeline,
+            sizes=given_sizes(arguments),
+            threads=arguments.threads or 1,
+            fast_math=arguments.fast_math,
+            target=target,
+            cflags=split_flags(arguments.cflags),
+        )
     for error in made.left_out:
         print(f"{error.location}: left out: {error.message}", file=sys.stderr)
     if output != arguments.output:

@@ -17,6 +17,7 @@ from ..runtime.shipping.levels import DEFAULTS, LEVELS, levels_named
 from ..runtime.shipping.shared_library import Export, build_shared_library
 from ..runtime.shipping.wheel import check_name, check_version, write_wheel
 from ..support.json_records import Document
+from ..support.progress import ProgressLine
 from . import UsageError
 from .common import VERDICT, read_schedule, tell_verdict
 from .json_output import emit
@@ -72,14 +73,17 @@ def write(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{files} has no function with a body")
     names = arguments.levels.split(",") if arguments.levels else _default_levels()
     options = Options(num_threads=arguments.threads or 0, fast_math=arguments.fast_math)
-    library = build_shared_library(
-        arguments.wheel,
-        exports,
-        levels_named(names),
-        options,
-        prefix=arguments.prefix,
-        verify=arguments.verify,
-    )
+    levels = levels_named(names)
+    with ProgressLine(total=len(levels) * len(exports)) as line:
+        library = build_shared_library(
+            arguments.wheel,
+            exports,
+            levels,
+            options,
+            prefix=arguments.prefix,
+            verify=arguments.verify,
+            progress=line.update,
+        )
     for level, verdicts in library.verdicts.items():
         for export, verdict in zip(exports, verdicts, strict=True):
             tell_verdict(f"{export.function.name} ({level})", verdict)

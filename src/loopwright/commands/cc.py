@@ -28,6 +28,7 @@ from typing import Annotated, ClassVar
 from ..dialects.errors import SourceError
 from ..passes.machine.target import Target
 from ..support.json_records import Document, Record
+from ..support.progress import ProgressLine
 from . import UsageError
 from .json_output import emit, is_alone
 
@@ -184,8 +185,9 @@ def _optimised(source: str, given: Sequence[str], folder: Path) -> tuple[Path | 
     folder.mkdir()
     output = folder / Path(source).name
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), ProgressLine() as line:
             warnings.simplefilter("ignore")
+            line.update(f"optimising {source}")
             threads = None if "-fopenmp" in given else 1
             target = target_of(given)
             made = drop_in(

@@ -299,7 +299,8 @@ def _plot(function: Function, result: Result, file: Path) -> None:
         "measured": [step.measured for step in result.path],
     }
     known = {name: values for name, values in series.items() if any(values)}
-    plots.draw_path(axes, known, f"{function.name}: speed-up over the program as written")
+    steps = [step.step for step in result.path]
+    plots.draw_path(axes, steps, known, f"{function.name}: speed-up over the program as written")
     plots.write(drawing, file)
 
 

@@ -23,14 +23,19 @@ def picture(
     )
 
 
-def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Markup:
+def line(x1: float, y1: float, x2: float, y2: float, class_: str, **attributes: object) -> Markup:
     """A straight line."""
-    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
+    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_, **attributes)
 
 
 def text(x: float, y: float, words: object, class_: str = "label", **attributes: object) -> Markup:
     """A label."""
     return element("text", words, x=x, y=y, class_=class_, **attributes)
+
+
+def room_for(labels: Iterable[str]) -> float:
+    """Pixels that hold the longest of some labels in any of the usual fonts."""
+    return 7.4 * max(map(len, labels), default=0)
 
 
 def arrow_heads(names: Iterable[str]) -> Markup:
@@ -71,11 +76,11 @@ def swatch(colour: str) -> Markup:
     )
 
 
-def stroke(class_: str) -> Markup:
+def stroke(class_: str, **attributes: object) -> Markup:
     """A piece of a line of a class, for legends."""
     return element(
         "svg",
-        line(0, 6, 26, 6, class_),
+        line(0, 6, 26, 6, class_, **attributes),
         width=26,
         height=12,
         viewBox="0 0 26 12",

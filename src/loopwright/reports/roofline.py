@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import Float32Type, Float64Type
@@ -15,17 +15,16 @@ from ..passes.machine.target import Target
 from ..passes.polyhedral.isl_context import ISL_LOCK
 from ..support.markup import Markup, element, join
 from .colours import category
-from .drawing import legend, line, mark, picture, text
+from .drawing import legend, line, mark, picture, room_for, stroke, text
 from .measurements import AS_WRITTEN, work
 from .section import Section, missing
 from .subject import Subject
 
 TITLE = "Roofline"
 
-_LEFT, _TOP, _WIDTH, _HEIGHT, _LABELS = 64.0, 16.0, 460.0, 320.0, 190.0
+_LEFT, _TOP, _WIDTH, _LABEL = 64.0, 16.0, 460.0, 16.0
 
-
-_Scale = Callable[[float], float]
+_DASHES = ("none", "7 3", "7 3 2 3", "2 3")
 
 
 @dataclass(frozen=True)
@@ -62,6 +61,9 @@ def section(subject: Subject) -> Section:
     ]
     if any(not point.is_ours for point in points):
         entries.append((mark("rect", "peer"), "peers, measured"))
+    for number, (level, bandwidth) in enumerate(ceilings.bandwidths.items()):
+        words = f"{level}: {bandwidth * 1e-9:.3g} GB/s"
+        entries.append((stroke("roof", **_roof_style(number)), words))
     marks = legend(entries)
     facts = (
         f"{operations:,} operations, {traffic:,} bytes at least: "
@@ -110,12 +112,36 @@ def _element_type(subject: Subject) -> str:
 def _points(subject: Subject, operations: int, context: SchedulingContext) -> Iterator[Point]:
     measured = [each for each in subject.measured if each.seconds]
     for each in measured:
-        yield Point(each.name, operations / each.median, True, each.is_ours)
+        yield Point(each.label, operations / each.median, True, each.is_ours)
     with ISL_LOCK:
         plain = estimate(subject.original, SchedulingContext(context.sizes, 1))
         yield Point(AS_WRITTEN, operations / plain, False)
         if subject.schedule.transformations:
             yield Point(subject.chosen, operations / estimate(subject.schedule, context), False)
+
+
+@dataclass(frozen=True)
+class _Plot:
+    """The plane of a roofline: exponents of two at its edges, and its height in pixels."""
+
+    first: float
+    last: float
+    bottom: float
+    top: float
+    height: float
+
+    @property
+    def foot(self) -> float:
+        """Where the plane ends below."""
+        return _TOP + self.height
+
+    def x(self, intensity: float) -> float:
+        """The pixel of an intensity."""
+        return _LEFT + _WIDTH * (math.log2(intensity) - self.first) / (self.last - self.first)
+
+    def y(self, rate: float) -> float:
+        """The pixel of a rate."""
+        return _TOP + self.height * (self.top - math.log2(rate)) / (self.top - self.bottom)
 
 
 def _drawing(ceilings: Ceilings, intensity: float, points: list[Point]) -> Markup:
@@ -124,96 +150,73 @@ def _drawing(ceilings: Ceilings, intensity: float, points: list[Point]) -> Marku
     last = max(6.0, math.ceil(math.log2(intensity)) + 1)
     lowest = min([point.rate for point in points] + [ceilings.attainable("DRAM", 2**first)])
     bottom, top = math.log2(lowest) - 0.5, math.log2(ceilings.peak) + 0.8
-
-    def x(value: float) -> float:
-        return _LEFT + _WIDTH * (math.log2(value) - first) / (last - first)
-
-    def y(rate: float) -> float:
-        return _TOP + _HEIGHT * (top - math.log2(rate)) / (top - bottom)
-
-    parts = list(_grid(first, last, bottom, top, x, y))
-    parts += _roofs(ceilings, 2**first, 2**last, x, y)
-    parts.append(line(x(intensity), _TOP, x(intensity), _TOP + _HEIGHT, "whisker thin"))
-    places = _apart([y(point.rate) for point in points], _TOP + 8, _TOP + _HEIGHT)
-    for point, place in zip(points, places, strict=True):
-        at = x(intensity), y(point.rate)
-        edge = _LEFT + _WIDTH + 8
+    plot = _Plot(first, last, bottom, top, max(320.0, _LABEL * (len(points) + 1)))
+    at = plot.x(intensity)
+    parts = [*_grid(plot), *_roofs(ceilings, plot), line(at, _TOP, at, plot.foot, "whisker thin")]
+    places = _apart([plot.y(point.rate) for point in points], _TOP + 8, plot.foot)
+    labels = [f"{point.name}: {point.rate * 1e-9:.3g}" for point in points]
+    edge = _LEFT + _WIDTH + 8
+    for point, place, label in zip(points, places, labels, strict=True):
+        y = plot.y(point.rate)
         style = "point" if point.is_measured else "point expected"
-        parts.append(line(at[0], at[1], edge, place, "leader"))
+        parts.append(line(at, y, edge, place, "leader"))
         parts.append(
-            element("circle", cx=at[0], cy=at[1], r=5, class_=style)
+            element("circle", cx=at, cy=y, r=5, class_=style)
             if point.is_ours
-            else element("rect", x=at[0] - 5, y=at[1] - 5, width=10, height=10, class_="peer")
+            else element("rect", x=at - 5, y=y - 5, width=10, height=10, class_="peer")
         )
-        parts.append(text(edge + 4, place + 4, f"{point.name[:18]} {point.rate * 1e-9:.3g}"))
-    parts.append(
-        text(
-            _LEFT + _WIDTH / 2,
-            _TOP + _HEIGHT + 36,
-            "operations per byte",
-            "axis",
-            text_anchor="middle",
-        )
-    )
+        parts.append(text(edge + 4, place + 4, label))
+    middle, words = _LEFT + _WIDTH / 2, "operations per byte"
+    parts.append(text(middle, plot.foot + 36, words, "axis", text_anchor="middle"))
     parts.append(text(2, _TOP - 4, "GFLOP/s", "axis"))
-    return picture(
-        _LEFT + _WIDTH + _LABELS, _TOP + _HEIGHT + 44, *parts, label="Roofline", class_="roofline"
-    )
+    width = edge + 4 + room_for(labels)
+    return picture(width, plot.foot + 44, *parts, label=TITLE, class_="roofline")
 
 
-def _grid(
-    first: float, last: float, bottom: float, top: float, x: _Scale, y: _Scale
-) -> Iterator[Markup]:
-    for exponent in range(math.ceil(first), math.floor(last) + 1):
-        at = x(2.0**exponent)
-        yield line(at, _TOP, at, _TOP + _HEIGHT, "grid")
+def _grid(plot: _Plot) -> Iterator[Markup]:
+    for exponent in range(math.ceil(plot.first), math.floor(plot.last) + 1):
+        at = plot.x(2.0**exponent)
+        yield line(at, _TOP, at, plot.foot, "grid")
         if exponent % 2 == 0:
             label = str(2**exponent) if exponent >= 0 else f"1/{2**-exponent}"
-            yield text(at, _TOP + _HEIGHT + 16, label, "tick", text_anchor="middle")
-    low, high = math.log10(2.0**bottom * 1e-9), math.log10(2.0**top * 1e-9)
+            yield text(at, plot.foot + 16, label, "tick", text_anchor="middle")
+    low, high = (math.log10(2.0**edge * 1e-9) for edge in (plot.bottom, plot.top))
     for exponent in range(math.floor(low), math.ceil(high) + 1):
         for factor in (1, 2, 5):
             value = factor * 10.0**exponent
             if low <= math.log10(value) <= high:
-                at = y(value * 1e9)
+                at = plot.y(value * 1e9)
                 yield line(_LEFT, at, _LEFT + _WIDTH, at, "grid")
                 yield text(_LEFT - 6, at + 4, f"{value:g}", "tick", text_anchor="end")
 
 
-def _roofs(ceilings: Ceilings, first: float, last: float, x: _Scale, y: _Scale) -> Iterator[Markup]:
-    """The roof of each level of memory, named where it leaves the left edge or meets the peak."""
+def _roofs(ceilings: Ceilings, plot: _Plot) -> Iterator[Markup]:
+    """The roof of each level of memory: its bandwidth up to the peak."""
     assert ceilings.peak is not None, "asked before"
+    first, last = 2**plot.first, 2**plot.last
     for number, (level, bandwidth) in enumerate(ceilings.bandwidths.items()):
-        ridge = min(last, max(first, ceilings.peak / bandwidth))
-        start = ceilings.attainable(level, first)
-        ridge_rate = ceilings.attainable(level, ridge)
-        points = [(first, start), (ridge, ridge_rate), (last, ceilings.attainable(level, last))]
-        inside = " ".join(f"{x(i):.4g},{y(rate):.4g}" for i, rate in points)
-        yield element("polyline", points=inside, class_="roof", stroke=category(number))
-        # The name stands on the slope, whose angle is that of the plot.
-        at = first * 1.15
-        place = x(at), y(ceilings.attainable(level, at)) - 5
-        angle = math.degrees(math.atan2(y(start) - y(2 * start), x(2 * first) - x(first)))
-        yield text(
-            *place,
-            f"{level} {bandwidth * 1e-9:.3g} GB/s",
-            "tick",
-            transform=f"rotate({-angle:.4g} {place[0]:.4g} {place[1]:.4g})",
+        corners = (first, min(last, max(first, ceilings.peak / bandwidth)), last)
+        points = " ".join(
+            f"{plot.x(each):.4g},{plot.y(ceilings.attainable(level, each)):.4g}" for each in corners
         )
-    yield text(
-        x(last) - 4,
-        y(ceilings.peak) - 6,
-        f"peak {ceilings.peak * 1e-9:.3g}",
-        "tick",
-        text_anchor="end",
-    )
+        yield element("polyline", points=points, class_="roof", **_roof_style(number))
+    words = f"peak {ceilings.peak * 1e-9:.3g}"
+    place = plot.x(last) - 4, plot.y(ceilings.peak) - 6
+    yield text(*place, words, "tick", text_anchor="end")
+
+
+def _roof_style(number: int) -> dict[str, str]:
+    """Colour and dashes of the roof of a level."""
+    return {"stroke": category(number), "stroke_dasharray": _DASHES[number % len(_DASHES)]}
 
 
 def _apart(places: list[float], top: float, bottom: float) -> list[float]:
     """Heights of labels: as close to their places as they can be without overlap."""
     result = list(places)
-    height = top - 16.0
-    for number in sorted(range(len(places)), key=lambda n: places[n]):
-        height = max(height + 16.0, min(places[number], bottom))
+    order = sorted(range(len(places)), key=lambda n: places[n])
+    height = top - _LABEL
+    for rank, number in enumerate(order):
+        lowest = bottom - _LABEL * (len(order) - 1 - rank)
+        height = max(height + _LABEL, min(places[number], lowest))
         result[number] = height
     return result

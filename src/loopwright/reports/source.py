@@ -71,13 +71,14 @@ def source_drawing(function: Function, source: str) -> Markup:
         parts.append(text(left - 8, y, number, "tick", text_anchor="end"))
         parts.append(text(left, y, lines[number - 1], "label mono", xml__space="preserve"))
     height = (last - first + 1) * LINE
-    for number, kind in enumerate(dict.fromkeys(arc.kind.value for arc in arcs)):
+    meanings = _meanings(arcs)
+    for number, (style, words) in enumerate(meanings):
         x = 10 + 190 * number
-        parts.append(line(x, height + 16, x + 30, height + 16, f"arc {kind}"))
-        parts.append(text(x + 38, height + 20, f"{kind} dependence"))
+        parts.append(line(x, height + 16, x + 30, height + 16, style))
+        parts.append(text(x + 38, height + 20, words))
     width = left + 7.4 * max(map(len, lines[first - 1 : last]), default=0) + 10
     label = f"Dependences of {scop.name}"
-    return picture(max(width, 560.0), height + 30, *parts, label=label)
+    return picture(max(width, 190.0 * len(meanings)), height + 30, *parts, label=label)
 
 
 def _shown(arcs: list[Arc], first: int, last: int) -> list[Arc]:
@@ -147,11 +148,17 @@ def _listing(subject: Subject, arcs: list[Arc]) -> Markup:
         notes.append(
             element("p", f"{len(arcs) - len(shown)} more arrows are left out.", class_="note")
         )
-    kinds = dict.fromkeys(arc.kind.value for arc in shown)
-    entries = [(stroke(f"arc {kind}"), f"{kind} dependence") for kind in kinds]
-    if any(arc.is_reduction for arc in shown):
-        entries.append((stroke("arc flow reduction"), "steps of a reduction"))
-    return join((element("div", *parts, class_="listing"), legend(entries), *notes))
+    entries = legend((stroke(style), words) for style, words in _meanings(shown))
+    return join((element("div", *parts, class_="listing"), entries, *notes))
+
+
+def _meanings(arcs: list[Arc]) -> list[tuple[str, str]]:
+    """The styles of arcs, and what each means."""
+    kinds = dict.fromkeys(arc.kind.value for arc in arcs)
+    found = [(f"arc {kind}", f"{kind} dependence") for kind in kinds]
+    if any(arc.is_reduction for arc in arcs):
+        found.append(("arc flow reduction", "steps of a reduction"))
+    return found
 
 
 def _extent(function: Function, count: int) -> tuple[int, int]:

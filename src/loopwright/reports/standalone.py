@@ -17,7 +17,7 @@ def standalone(drawing: Markup) -> str:
     """
     palette = dict(_VARIABLE.findall(resource("report.css").partition("}")[0]))
     styles = re.sub(r"var\(--([\w-]+)\)", lambda v: palette[v[1]], resource("drawings.css"))
-    font = "text { font-family: DejaVu Sans, Helvetica, Arial, sans-serif; }"
+    font = "svg { font-family: DejaVu Sans, Helvetica, Arial, sans-serif; }"
     mono = "text.mono { font-family: DejaVu Sans Mono, monospace; font-size: 12px; }"
     opening, _, rest = drawing.partition(">")
     head = opening.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)

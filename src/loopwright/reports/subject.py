@@ -26,6 +26,11 @@ class Measured:
     note: str = ""
     is_ours: bool = True
 
+    @property
+    def label(self) -> str:
+        """The name, with the threads where there are several."""
+        return self.name if self.threads == 1 else f"{self.name}, {self.threads} threads"
+
     def quantile(self, share: float) -> float:
         """A quantile of the seconds, of which there are some."""
         return quantile(sorted(self.seconds), share)

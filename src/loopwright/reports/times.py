@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from ..runtime.measuring.timing import format_seconds
 from ..support.markup import Markup, element, join, table
-from .drawing import legend, line, mark, picture, text
+from .drawing import legend, line, mark, picture, room_for, text
 from .measurements import AS_WRITTEN
 from .section import Section, missing
 from .subject import Measured, Subject
 
 TITLE = "Times"
 
-_ROW, _LEFT, _PLOT, _TOP = 30.0, 190.0, 420.0, 12.0
+_ROW, _PLOT, _TOP = 30.0, 420.0, 12.0
 
 
 def section(subject: Subject) -> Section:
@@ -51,9 +51,10 @@ def _drawing(found: Sequence[Measured]) -> Markup:
     first, last = math.log10(low) - 0.06, math.log10(high) + 0.06
     first, last = (first, last) if last - first > 0.3 else (first - 0.15, last + 0.15)
     height = _TOP + _ROW * len(rows)
+    left = max(120.0, room_for(each.label for each in rows) + 12)
 
     def x(seconds: float) -> float:
-        return _LEFT + _PLOT * (math.log10(seconds) - first) / (last - first)
+        return left + _PLOT * (math.log10(seconds) - first) / (last - first)
 
     parts: list[Markup] = []
     for value in _decades(first, last):
@@ -62,7 +63,7 @@ def _drawing(found: Sequence[Measured]) -> Markup:
         parts.append(text(at, height + 16, format_seconds(value), "tick", text_anchor="middle"))
     for number, each in enumerate(rows):
         y = _TOP + _ROW * (number + 0.5)
-        parts.append(text(_LEFT - 10, y + 4, _short(each), text_anchor="end"))
+        parts.append(text(left - 10, y + 4, each.label, text_anchor="end"))
         parts.append(line(x(each.quantile(0.25)), y, x(each.quantile(0.75)), y, "whisker"))
         at = x(each.median)
         parts.append(
@@ -70,9 +71,9 @@ def _drawing(found: Sequence[Measured]) -> Markup:
             if each.is_ours
             else element("rect", x=at - 5, y=y - 5, width=10, height=10, class_="peer")
         )
-        parts.append(text(_LEFT + _PLOT + 12, y + 4, format_seconds(each.median)))
+        parts.append(text(left + _PLOT + 12, y + 4, format_seconds(each.median)))
     return picture(
-        _LEFT + _PLOT + 90, height + 24, *parts, label="Times of all variants", class_="times"
+        left + _PLOT + 90, height + 24, *parts, label="Times of all variants", class_="times"
     )
 
 
@@ -85,12 +86,6 @@ def _decades(first: float, last: float) -> list[float]:
         if len(inside) <= 7:
             return inside
     return inside[:: math.ceil(len(inside) / 7)]
-
-
-def _short(measured: Measured) -> str:
-    """The name of a variant, with its threads where there are several."""
-    name = measured.name if measured.threads == 1 else f"{measured.name}, {measured.threads}"
-    return name if len(name) <= 26 else f"{name[:25]}…"
 
 
 def _table(found: Sequence[Measured]) -> Markup:

@@ -12,6 +12,8 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from ..session.calls import calls
+from ..session.records import Problem
+from ..support.json_records import DIALECT, schema_of
 from ..support.version import __version__
 from .call_worker import input_schema, output_schema
 from .dispatcher import Dispatcher
@@ -35,6 +37,17 @@ async def _serve(dispatcher: Dispatcher) -> None:
         await server.run(reading, writing, server.create_initialization_options())
 
 
+def _answer_schema(result: dict[str, Any]) -> dict[str, Any]:
+    """The schema of what a tool answers with: its result, or a problem.
+
+    Clients check errors as well, and show nothing of one that is not of the schema.
+    """
+    both = result, schema_of(Problem)
+    definitions = {name: each for schema in both for name, each in schema.get("$defs", {}).items()}
+    kinds = [{k: v for k, v in each.items() if k not in ("$schema", "$defs")} for each in both]
+    return {"$schema": DIALECT, "type": "object", "anyOf": kinds, "$defs": definitions}
+
+
 def make_server(dispatcher: Dispatcher) -> Server[dict[str, Any]]:
     """The server, for any transport."""
 
@@ -47,7 +60,7 @@ def make_server(dispatcher: Dispatcher) -> Server[dict[str, Any]]:
                     name=call.name,
                     description=call.summary,
                     input_schema=input_schema(call),
-                    output_schema=output_schema(call),
+                    output_schema=_answer_schema(output_schema(call)),
                 )
                 for call in calls().values()
             ]

@@ -79,10 +79,14 @@ def test_series_of_one_colour_have_another_hatch() -> None:
 
 def test_a_path_has_a_line_for_each_series() -> None:
     axes = Notes()
-    draw_path(axes, {"predicted": [1.0, 2.0, 4.0], "measured": [1.0, None, 3.0]}, "gemm")
+    steps = ["as written", "tile{loops=i}", f"unroll{{loops=i{' factor=2' * 6}}}"]
+    draw_path(axes, steps, {"predicted": [1.0, 2.0, 4.0], "measured": [1.0, None, 3.0]}, "gemm")
     first, second = axes.of("plot")
     assert first[0][:2] == ([0, 1, 2], [1.0, 2.0, 4.0])
     assert second[0][:2] == ([0, 2], [1.0, 3.0])
+    names = axes.of("text")[0][0][2].splitlines()
+    assert names[:2] == ["0  as written", "1  tile{loops=i}"]
+    assert " ".join("".join(names[2:]).split()) == f"2 {steps[2]}" and len(names) == 4
     assert first[1]["marker"] != second[1]["marker"] and first[0][2] != second[0][2]
 
 
