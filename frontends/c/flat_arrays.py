@@ -76,7 +76,9 @@ class FlatArrays:
             return None
         found = self._strides(polynomial)
         if not known and not found:
-            return None
+            # Products may cancel out: i * m + i * (12 - m) + j.
+            parts = _divided(polynomial, ()) if _is_signed(node.index) else None
+            return parts if self.expressions.static(node.index) is None else None
         chain = _chain({*known, *found})
         if chain is None:
             return None
@@ -86,6 +88,7 @@ class FlatArrays:
         if parts is None:
             return None
         # Unsigned arithmetic may wrap around on the way: it ends in the array nonetheless.
+        parts = self._in_rows(parts, extents(chain))
         within = _is_signed(node.index) or self.expressions.domain.holds(parts[0], assume=True)
         lengths = extents(chain)
         if not within or not self._are_within(parts[1:], lengths, assume=True):
@@ -95,6 +98,23 @@ class FlatArrays:
                 node.index.place,
                 f"pass an array with rows: {symbol.name}[n][{lengths[-1].text}]",
             )
+        return parts
+
+    def _in_rows(self, parts: list[Affine], lengths: list[Name]) -> list[Affine]:
+        """The subscripts where whole rows are a part of the next one: `i * n + n - 1 - j`.
+
+        (i + 1, -1 - j)   ->   (i, n - 1 - j)
+        """
+        if self._are_within(parts[1:], lengths, assume=False):
+            return parts
+        for position, length in enumerate(lengths):
+            rows = parts[position].constant
+            if rows:
+                moved = [*parts]
+                moved[position] = parts[position].plus(Affine(constant=-rows))
+                moved[position + 1] = parts[position + 1].plus(Affine.of(length).times(rows))
+                if self._are_within(moved[1:], lengths, assume=False):
+                    return moved
         return parts
 
     def _are_within(self, parts: list[Affine], lengths: list[Name], *, assume: bool) -> bool:
