@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from ...dialects.errors import SourceError
 from ..text.affine import Affine, Name, Term
-from .c_types import IntegerType
+from .c_types import LONG, IntegerType
 from .evaluator import Evaluator
 from .tree import Binary, Cast, Expression, Subscript, Symbol
 from .values import index_of
@@ -99,6 +99,10 @@ class FlatArrays:
                 f"pass an array with rows: {symbol.name}[n][{lengths[-1].text}]",
             )
         return parts
+
+    def lengths(self, symbol: Symbol) -> list[Name]:
+        """The lengths of an array's rows, from the outermost ones; none for one of one dimension."""
+        return extents(self.strides.get(symbol, ()))
 
     def _in_rows(self, parts: list[Affine], lengths: list[Name]) -> list[Affine]:
         """The subscripts where whole rows are a part of the next one: `i * n + n - 1 - j`.
@@ -239,3 +243,14 @@ def _removed(terms: list[Term], term: Term) -> bool:
         return False
     terms.remove(term)
     return True
+
+
+def split(index: Expression, lengths: Sequence[Expression]) -> list[Expression]:
+    """The subscripts of an element by its position, in rows of these lengths: `k / n`, `k % n`."""
+    found: list[Expression] = []
+    rest: Expression = Cast(index.place, LONG, index, explicit=False)
+    for length in reversed(lengths):
+        divisor = Cast(index.place, LONG, length, explicit=False)
+        found.insert(0, Binary(index.place, LONG, "%", rest, divisor))
+        rest = Binary(index.place, LONG, "/", rest, divisor)
+    return [rest, *found]

@@ -8,6 +8,7 @@ from .clang_library import CSource, evaluate
 from .continues import HINT, REASON, without_continue
 from .procedures import RETURN, Procedures
 from .read_expressions import ExpressionReader
+from .side_effects import apart
 from .switches import BREAK, chain
 from .tree import (
     Assignment,
@@ -110,7 +111,8 @@ class Reader:
         if name == "PAREN_EXPR" and len(inner) == 1:
             return self.statements(inner[0])
         if name == "DECL_STMT":
-            return [self._declaration(each, start, end) for each in inner]
+            declared = (self._declaration(each, start, end) for each in inner)
+            return [part for each in declared for part in apart(each)]
         if name == "FOR_STMT":
             return [self._loop(cursor, inner)]
         if name == "WHILE_STMT" and len(inner) == 2:
@@ -131,7 +133,8 @@ class Reader:
         if name == "CALL_EXPR" and (block := self.procedures.block(cursor)) is not None:
             return [block]
         if cursor.kind.is_expression():
-            return [Evaluate(place, start, end, self.expressions.read(cursor))]
+            found = apart(Evaluate(place, start, end, self.expressions.read(cursor)))
+            return found if len(found) == 1 else [Block(place, start, end, found)]
         reason, hint = _REASONS.get(name, ("this statement is not supported", None))
         return [self._refused(cursor, reason, hint)]
 
