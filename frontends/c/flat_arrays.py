@@ -101,7 +101,7 @@ class FlatArrays:
         return parts
 
     def lengths(self, symbol: Symbol) -> list[Name]:
-        """The lengths of an array's rows, from the outermost ones; none for one of one dimension."""
+        """The lengths of an array's rows, from the outermost ones."""
         return extents(self.strides.get(symbol, ()))
 
     def _in_rows(self, parts: list[Affine], lengths: list[Name]) -> list[Affine]:
