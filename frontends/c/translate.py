@@ -27,9 +27,12 @@ from .tree import (
     For,
     Name,
     Piece,
+    Refused,
     Statement,
     Symbol,
+    While,
     all_expressions,
+    all_statements,
     blocks_of,
 )
 from .values import Array, Linear, Scalar, index_of
@@ -88,7 +91,7 @@ def translate(region: Region) -> Translation:
         {
             each
             for each in moved_pointers(region.block.statements)
-            if _is_lasting(each, later, behind)
+            if _is_lasting(each, later, behind) or _is_repeated(each, region)
         },
     )
     own = _declared(body.statements)
@@ -173,6 +176,16 @@ def _is_lasting(symbol: Symbol, later: Set[Symbol], behind: Sequence[Statement])
     if symbol.is_global or symbol.has_address:
         return True
     return symbol in later and is_live(symbol, behind)
+
+
+def _is_repeated(symbol: Symbol, region: Region) -> bool:
+    """Whether the region may run again with the value that it has left in a variable."""
+    loops = [each for each in region.around if isinstance(each, For | While | Refused)]
+    if not region.function.has_labels:
+        inside = all_statements(loops[-1:])
+        if not loops or any(isinstance(each, Declare) and each.symbol is symbol for each in inside):
+            return False
+    return is_live(symbol, region.block.statements)
 
 
 def _is_shared(symbol: Symbol) -> bool:

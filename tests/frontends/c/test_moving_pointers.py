@@ -117,3 +117,53 @@ def test_pointers_that_are_used_behind_the_region_do_not_move_in_it(tmp_path: Pa
     path.write_text(FORM.format(body).replace("endscop\n", "endscop\n    a[0] = 5;\n"))
     with pytest.raises(SourceError, match="may be used behind the region"):
         loopwright.load(path)
+
+
+FOUND = """#include <stdio.h>
+static void rows(int n, double *a, const double *b) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) *a++ = b[j];
+}
+static void two(int n, double *a) {
+    double *p = a;
+    for (int i = 0; i < n; i++) *p++ = i;
+    for (int i = 0; i < n; i++) *p++ = -i;
+}
+static void again(int n, double *a, const double *b) {
+    const double *p = b;
+    int k = 3;
+    while (k-- > 0) {
+        for (int i = 0; i < n; i++) a[i] += *p++;
+        a += n;
+    }
+}
+static void set(int n, double *a, const double *b) {
+    for (int k = 0; k < 3; k++) {
+        const double *p = b + k;
+        if (b[k] > 1) printf("large");
+        for (int i = 0; i < n; i++) a[i] += *p++;
+    }
+}
+int main(void) {
+    double a[99] = {0}, b[99];
+    for (int i = 0; i < 99; i++) b[i] = i * 0.25;
+    rows(7, a, b);
+    two(9, a + 30);
+    again(8, a + 50, b);
+    set(8, a + 80, b);
+    for (int i = 0; i < 99; i++) printf("%g ", a[i]);
+    return 0;
+}
+"""
+
+
+def test_regions_that_run_again_keep_what_moves(tmp_path: Path) -> None:
+    original, output = tmp_path / "program.c", tmp_path / "program.loopwright.c"
+    original.write_text(FOUND)
+    loopwright.drop_in(original, output)
+    printed: list[str] = []
+    for path in (original, output):
+        program = path.with_suffix(".out")
+        subprocess.run([compilers()[0], "-w", "-O1", str(path), "-lm", "-o", program], check=True)
+        printed.append(subprocess.run([program], check=True, capture_output=True, text=True).stdout)
+    assert printed[0] == printed[1]

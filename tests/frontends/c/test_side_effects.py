@@ -26,7 +26,8 @@ BODIES = (
     "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) y[A[i] * m + j] += x[i * m + j];",
     "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) B[i * m + j] ="
     " A[((i + n - 1) % n) * m + (j + 1) % m] - A[i * m + j];",
-    "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) y[i * m + (m - 1 - j)] = x[i * m + j];",
+    "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) y[i * m + (m - 1 - j)] ="
+    " x[i * m + j];",
 )
 
 
