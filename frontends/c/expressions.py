@@ -16,7 +16,7 @@ from .choices import Choices
 from .conditions import Conditions
 from .domain import Domain
 from .element_sizes import ElementSizes
-from .flat_arrays import FlatArrays, Stride
+from .flat_arrays import FlatArrays, Stride, split
 from .gathers import Gathers
 from .idioms import rounded_division
 from .numbers import number_type
@@ -253,7 +253,7 @@ class Expressions:
         size = self.sizes.symbol(node) if self.emitter.is_affine_only else None
         if size is not None:
             return self.names[size]
-        base, written = subscripts_of(node)
+        base, written = self._written(node)
         if isinstance(base, Name):
             gathered = self.gathers.element(node, base.symbol, written)
             if gathered is not None:
@@ -270,7 +270,7 @@ class Expressions:
     def scattered(self, node: Subscript) -> str | None:
         """The element as an operand of a store, where its subscripts depend on data."""
         node = self.aliases.resolved(node)
-        base, written = subscripts_of(node)
+        base, written = self._written(node)
         if not isinstance(base, Name) or not self.gathers.is_gather(base.symbol, written):
             return None
         return self.gathers.place(base.symbol, written)
@@ -278,7 +278,7 @@ class Expressions:
     def access(self, node: Subscript) -> tuple[Array, str]:
         """An element: its array and the text of the subscripts; raises SourceError."""
         node = self.aliases.resolved(node)
-        base, written = subscripts_of(node)
+        base, written = self._written(node)
         symbol = root(node).symbol
         array = self.arrays.get(symbol)
         if array is None:
@@ -293,6 +293,26 @@ class Expressions:
                 node.place,
             )
         return array, ", ".join(map(self._subscript, written))
+
+    def _written(self, node: Subscript) -> tuple[Expression, list[Expression]]:
+        """What an element is of, and its subscripts.
+
+        One that is not affine, of an array that others show to have rows, is split by division.
+        """
+        base, written = subscripts_of(node)
+        array = self.arrays.get(base.symbol) if isinstance(base, Name) else None
+        if array is None or not isinstance(base, Name) or len(written) != 1:
+            return base, written
+        if array.elements.rank == 1 or self.flat.subscripts(node, base.symbol) is not None:
+            return base, written
+        sizes = {index_of(value): symbol for symbol, value in self.names.items()}
+        lengths: list[Expression] = []
+        for each in self.flat.lengths(base.symbol):
+            symbol = sizes.get(Index((Affine.of(each),)))
+            if symbol is None:
+                return base, written
+            lengths.append(Name(node.place, symbol.type, symbol))
+        return base, split(written[0], lengths)
 
     def _subscript(self, node: Expression) -> str:
         """An affine subscript, or a minimum or maximum of such; raises SourceError."""

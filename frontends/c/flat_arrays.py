@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from ...dialects.errors import SourceError
 from ..text.affine import Affine, Name, Term
-from .c_types import IntegerType
+from .c_types import LONG, IntegerType
 from .evaluator import Evaluator
 from .tree import Binary, Cast, Expression, Subscript, Symbol
 from .values import index_of
@@ -76,7 +76,9 @@ class FlatArrays:
             return None
         found = self._strides(polynomial)
         if not known and not found:
-            return None
+            # Products may cancel out: i * m + i * (12 - m) + j.
+            parts = _divided(polynomial, ()) if _is_signed(node.index) else None
+            return parts if self.expressions.static(node.index) is None else None
         chain = _chain({*known, *found})
         if chain is None:
             return None
@@ -86,6 +88,7 @@ class FlatArrays:
         if parts is None:
             return None
         # Unsigned arithmetic may wrap around on the way: it ends in the array nonetheless.
+        parts = self._in_rows(parts, extents(chain))
         within = _is_signed(node.index) or self.expressions.domain.holds(parts[0], assume=True)
         lengths = extents(chain)
         if not within or not self._are_within(parts[1:], lengths, assume=True):
@@ -95,6 +98,27 @@ class FlatArrays:
                 node.index.place,
                 f"pass an array with rows: {symbol.name}[n][{lengths[-1].text}]",
             )
+        return parts
+
+    def lengths(self, symbol: Symbol) -> list[Name]:
+        """The lengths of an array's rows, from the outermost ones."""
+        return extents(self.strides.get(symbol, ()))
+
+    def _in_rows(self, parts: list[Affine], lengths: list[Name]) -> list[Affine]:
+        """The subscripts where whole rows are a part of the next one: `i * n + n - 1 - j`.
+
+        (i + 1, -1 - j)   ->   (i, n - 1 - j)
+        """
+        if self._are_within(parts[1:], lengths, assume=False):
+            return parts
+        for position, length in enumerate(lengths):
+            rows = parts[position].constant
+            if rows:
+                moved = [*parts]
+                moved[position] = parts[position].plus(Affine(constant=-rows))
+                moved[position + 1] = parts[position + 1].plus(Affine.of(length).times(rows))
+                if self._are_within(moved[1:], lengths, assume=False):
+                    return moved
         return parts
 
     def _are_within(self, parts: list[Affine], lengths: list[Name], *, assume: bool) -> bool:
@@ -219,3 +243,14 @@ def _removed(terms: list[Term], term: Term) -> bool:
         return False
     terms.remove(term)
     return True
+
+
+def split(index: Expression, lengths: Sequence[Expression]) -> list[Expression]:
+    """The subscripts of an element by its position, in rows of these lengths: `k / n`, `k % n`."""
+    found: list[Expression] = []
+    rest: Expression = Cast(index.place, LONG, index, explicit=False)
+    for length in reversed(lengths):
+        divisor = Cast(index.place, LONG, length, explicit=False)
+        found.insert(0, Binary(index.place, LONG, "%", rest, divisor))
+        rest = Binary(index.place, LONG, "/", rest, divisor)
+    return [rest, *found]

@@ -11,6 +11,7 @@ from ...dialects.locations import Location
 from .aliases import element_of
 from .c_types import (
     INT,
+    LONG,
     ArrayType,
     CType,
     FloatType,
@@ -189,7 +190,7 @@ class ExpressionReader:
                 base, index = index, base
             if isinstance(base, MemberArray) and isinstance(index.type, IntegerType):
                 return base.element(place, kind, index)
-            return Subscript(place, kind, base, index)
+            return element_behind(place, kind, base, index)
         if name == "UNARY_OPERATOR" and len(inner) == 1:
             return self._unary(cursor, inner[0], kind, place)
         if name in ("BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR") and len(inner) == 2:
@@ -258,12 +259,7 @@ class ExpressionReader:
 
     def _dereference(self, pointer: Expression, kind: CType, place: Location) -> Expression:
         """`*p` is `p[0]`, and `*(p + i)` is `p[i]`."""
-        if isinstance(pointer, Binary) and pointer.operator == "+":
-            left, right = pointer.left, pointer.right
-            if isinstance(left.type, IntegerType):
-                left, right = right, left
-            return Subscript(place, kind, left, right)
-        return Subscript(place, kind, pointer, Literal(place, INT, 0))
+        return element_behind(place, kind, pointer, Literal(place, INT, 0))
 
     def _binary(
         self, cursor: cindex.Cursor, inner: list[cindex.Cursor], kind: CType, place: Location
@@ -357,6 +353,26 @@ class ExpressionReader:
         if one is None or other is None:
             return None
         return Conditional(place, one.type, self.read(inner[0]), one, other)
+
+
+def element_behind(
+    place: Location, kind: CType, pointer: Expression, index: Expression
+) -> Subscript:
+    """An element behind the one that a pointer points at: `(a + i)[j]` -> `a[i + j]`."""
+    while isinstance(pointer, Binary) and pointer.operator in ("+", "-"):
+        left, right = pointer.left, pointer.right
+        if isinstance(left.type, IntegerType):
+            left, right = right, left
+        if pointer.operator == "+" and isinstance(index, Literal) and index.value == 0:
+            index = right
+        else:
+            far = Cast(place, LONG, right, explicit=False) if right.type != LONG else right
+            near = Cast(place, LONG, index, explicit=False) if index.type != LONG else index
+            if pointer.operator == "-":
+                far = Unary(place, LONG, "-", far)
+            index = Binary(place, LONG, "+", far, near)
+        pointer = left
+    return Subscript(place, kind, pointer, index)
 
 
 def _of_element(

@@ -8,8 +8,10 @@ from .clang_library import CSource, evaluate
 from .continues import HINT, REASON, without_continue
 from .procedures import RETURN, Procedures
 from .read_expressions import ExpressionReader
+from .side_effects import apart
 from .switches import BREAK, chain
 from .tree import (
+    Assignment,
     Block,
     Declare,
     Evaluate,
@@ -17,10 +19,14 @@ from .tree import (
     For,
     Function,
     If,
+    Name,
     Refused,
     Statement,
+    Symbol,
     While,
+    all_expressions,
     all_statements,
+    walk,
 )
 
 _REASONS: dict[str, tuple[str, str | None]] = {
@@ -37,6 +43,8 @@ _REASONS: dict[str, tuple[str, str | None]] = {
     "CASE_STMT": ("'case' is not supported", "write 'if' and 'else'"),
     "ASM_STMT": ("assembly is not supported", None),
 }
+
+_SEVERAL = "a loop with several variables is not supported"
 
 LEAVING = ("BREAK_STMT", "CONTINUE_STMT", "RETURN_STMT", "GOTO_STMT", "LABEL_STMT")
 
@@ -103,7 +111,8 @@ class Reader:
         if name == "PAREN_EXPR" and len(inner) == 1:
             return self.statements(inner[0])
         if name == "DECL_STMT":
-            return [self._declaration(each, start, end) for each in inner]
+            declared = (self._declaration(each, start, end) for each in inner)
+            return [part for each in declared for part in apart(each)]
         if name == "FOR_STMT":
             return [self._loop(cursor, inner)]
         if name == "WHILE_STMT" and len(inner) == 2:
@@ -124,7 +133,8 @@ class Reader:
         if name == "CALL_EXPR" and (block := self.procedures.block(cursor)) is not None:
             return [block]
         if cursor.kind.is_expression():
-            return [Evaluate(place, start, end, self.expressions.read(cursor))]
+            found = apart(Evaluate(place, start, end, self.expressions.read(cursor)))
+            return found if len(found) == 1 else [Block(place, start, end, found)]
         reason, hint = _REASONS.get(name, ("this statement is not supported", None))
         return [self._refused(cursor, reason, hint)]
 
@@ -180,9 +190,51 @@ class Reader:
                 "write `for (i = 0; i < n; i++)`",
             )
         first = self.statements(inner[0])
-        if len(first) != 1:
-            return self._refused(
-                cursor, "a loop with several variables is not supported", "set the others before it"
-            )
-        test, step = (self.expressions.read(each) for each in inner[1:3])
-        return For(place, start, end, first[0], test, step, without_continue(self._block(inner[3])))
+        test = self.expressions.read(inner[1])
+        steps = self.statements(inner[2])
+        body = without_continue(self._block(inner[3]))
+        if len(first) == len(steps) == 1:
+            return For(place, start, end, first[0], test, self.expressions.read(inner[2]), body)
+        counter = _counter(first, test, steps)
+        own = [each for each in first if _sets(each) is counter]
+        step = [each for each in steps if _sets(each) is counter]
+        before = [each for each in first if each not in own]
+        last = [each for each in steps if each not in step]
+        if counter is None or len(own) != 1 or len(step) != 1 or not isinstance(step[0], Evaluate):
+            return self._refused(cursor, _SEVERAL, "set the others before it")
+        # The others come before the counter's first value, and before its step.
+        if any(_meet(own[0], each) for each in first[first.index(own[0]) + 1 :]) or any(
+            _meet(step[0], each) for each in steps[steps.index(step[0]) + 1 :]
+        ):
+            return self._refused(cursor, _SEVERAL, "set the others before it")
+        body.statements += last
+        loop = For(place, start, end, own[0], test, step[0].expression, body)
+        return Block(place, start, end, [*before, loop]) if before else loop
+
+
+def _meet(one: Statement, other: Statement) -> bool:
+    """Whether two statements set and use a variable in common."""
+    pairs = ((one, other), (other, one))
+    return any(_sets(a) is None or _sets(a) in _used(b) for a, b in pairs)
+
+
+def _used(statement: Statement) -> set[Symbol]:
+    pieces = all_expressions([statement])
+    return {each.symbol for each in pieces if isinstance(each, Name)}
+
+
+def _counter(first: list[Statement], test: Expression, steps: list[Statement]) -> Symbol | None:
+    """The variable of a loop: the only one that it sets, tests and moves."""
+    tested = {each.symbol for each in walk(test) if isinstance(each, Name)}
+    moved = {_sets(each) for each in steps}
+    found = [symbol for each in first if (symbol := _sets(each)) in tested & moved and symbol]
+    return found[0] if len(found) == 1 else None
+
+
+def _sets(statement: Statement) -> Symbol | None:
+    """The variable that a statement declares with a value, or assigns."""
+    if isinstance(statement, Declare):
+        return statement.symbol
+    expression = statement.expression if isinstance(statement, Evaluate) else None
+    target = expression.target if isinstance(expression, Assignment) else None
+    return target.symbol if isinstance(target, Name) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from ...dialects.errors import SourceError
@@ -17,6 +17,7 @@ from .domain import Domain
 from .element_sizes import ElementSizes, NewSize
 from .expressions import Expressions
 from .flat_arrays import NewStrides, Stride, extents
+from .moving_pointers import moved_pointers, without_moves
 from .names import Names
 from .regions import Region
 from .sizes import size_symbols
@@ -26,9 +27,12 @@ from .tree import (
     For,
     Name,
     Piece,
+    Refused,
     Statement,
     Symbol,
+    While,
     all_expressions,
+    all_statements,
     blocks_of,
 )
 from .values import Array, Linear, Scalar, index_of
@@ -79,25 +83,29 @@ class Translation:
 
 def translate(region: Region) -> Translation:
     """The text of a region; raises SourceError."""
-    body = region.block
+    behind = region.behind
+    later = {each.symbol for each in all_expressions(behind) if isinstance(each, Name)}
+    body = without_moves(
+        region.block,
+        region.function.body,
+        {
+            each
+            for each in moved_pointers(region.block.statements)
+            if _is_lasting(each, later, behind) or _is_repeated(each, region)
+        },
+    )
     own = _declared(body.statements)
     used = _used(body.statements)
     own |= {each for each in used if each.holder in own}
     loops = loop_symbols(body.statements)
     outer = [symbol for symbol in used if symbol not in own]
-    behind = region.behind
-    later = {each.symbol for each in all_expressions(behind) if isinstance(each, Name)}
     for each in own & later:
         raise SourceError(
             f"'{each.name}' is declared inside of the region and used behind it",
             each.place,
             "declare it before the region",
         )
-    lasting = {
-        each
-        for each in outer
-        if each.is_global or each.has_address or (each in later and is_live(each, behind))
-    }
+    lasting = {each for each in outer if _is_lasting(each, later, behind)}
     for each in own.intersection(used):
         if each.through and each.holder is not None:
             raise SourceError(
@@ -161,6 +169,23 @@ def translate(region: Region) -> Translation:
         uncertain,
         expressions.gathers.has_products,
     )
+
+
+def _is_lasting(symbol: Symbol, later: Set[Symbol], behind: Sequence[Statement]) -> bool:
+    """Whether the value that a variable has behind the region may be read."""
+    if symbol.is_global or symbol.has_address:
+        return True
+    return symbol in later and is_live(symbol, behind)
+
+
+def _is_repeated(symbol: Symbol, region: Region) -> bool:
+    """Whether the region may run again with the value that it has left in a variable."""
+    loops = [each for each in region.around if isinstance(each, For | While | Refused)]
+    if not region.function.has_labels:
+        inside = all_statements(loops[-1:])
+        if not loops or any(isinstance(each, Declare) and each.symbol is symbol for each in inside):
+            return False
+    return is_live(symbol, region.block.statements)
 
 
 def _is_shared(symbol: Symbol) -> bool:

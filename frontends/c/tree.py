@@ -6,8 +6,8 @@ told apart by identity.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
@@ -284,6 +284,17 @@ def parts_of(expression: Expression) -> tuple[Expression, ...]:
     if isinstance(expression, Assignment):
         return expression.target, expression.value
     return expression.parts if isinstance(expression, Unsupported) else ()
+
+
+def with_parts(expression: Expression, parts: Sequence[Expression]) -> Expression:
+    """The expression with other operands, in the order of `parts_of`."""
+    if isinstance(expression, Call):
+        return replace(expression, arguments=tuple(parts))
+    if isinstance(expression, Unsupported):
+        return replace(expression, parts=tuple(parts))
+    old = parts_of(expression)
+    names = [name for name, each in vars(expression).items() if any(each is one for one in old)]
+    return replace(expression, **dict(zip(names, parts, strict=True)))
 
 
 def walk(expression: Expression) -> Iterator[Expression]:

@@ -12,6 +12,7 @@ import numpy as np
 from ..text.affine import Affine, Index, extremum, map_text, quotient
 from ..text.emitter import Emitter
 from .element_types import ElementType, c64, c128, element_type, f32, f64, i64, promoted, u64
+from .float_division import floored
 from .source import PythonSource
 from .values import (
     Constant,
@@ -275,10 +276,12 @@ class Arithmetic:
         element = one.element
         if element.is_complex and not on_floats:
             raise self.source.error(node, f"'{symbol}' on complex numbers")
+        if element.is_float and kind in (ast.Mod, ast.FloorDiv) and not element.is_narrow:
+            return floored(self, one, other, node, remainder=kind is ast.Mod)
         if element.is_float and not on_floats:
-            hint = "write math.floor(a / b)" if kind is ast.FloorDiv else None
-            hint = "write a - b * math.floor(a / b)" if kind is ast.Mod else hint
-            raise self.source.error(node, f"'{symbol}' on floating-point numbers", hint)
+            raise self.source.error(
+                node, f"'{symbol}' on numbers of type {element}", "write f32(...) around them"
+            )
         if kind is ast.Mod:
             return self._remainder(one, other, right, node)
         if element.is_truth:

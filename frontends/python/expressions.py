@@ -151,9 +151,13 @@ class Expressions:
             return self.value(_operand(node))
         if isinstance(node, ast.Compare | ast.BoolOp):
             return self.truth_value(node)
-        if isinstance(node, ast.List | ast.ListComp | ast.Tuple | ast.GeneratorExp):
+        if isinstance(node, ast.List | ast.Tuple):
             raise self.source.error(
                 node, "lists and tuples are not supported here", "write an array: np.zeros(n)"
+            )
+        if isinstance(node, ast.JoinedStr):
+            raise self.source.error(
+                node, "a kernel has no text", "make the text outside of the kernel"
             )
         raise self.source.error(
             node, "this expression is not supported", "kernels compute with numbers and arrays"

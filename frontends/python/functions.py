@@ -98,6 +98,7 @@ def _table() -> dict[Callable[..., Any], Known]:
         add(module, power, "float", "math.powf", 2)
         add(module, arctangent, "float", "math.atan2", 2)
         add(module, "copysign", "float", "math.copysign", 2)
+        add(module, "fmod", "float", "arith.remf", 2)
         add(module, "hypot", "external", "hypot", 2)
         add(module, "fabs", "float", "math.absf", 1)
         for name in ("isnan", "isinf", "isfinite"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from .captured import Captured
+from .comprehensions import Comprehensions
 from .early_returns import EarlyReturns
 from .formulas import Formulas
 from .jumps import Jumps
@@ -16,15 +17,16 @@ from .truth_variables import TruthVariables
 
 
 def rewrite(definition: ast.FunctionDef, source: PythonSource, captured: Captured) -> None:
-    """Replaces nested functions, jumps, loops over sequences, formulas, memberships, truth values.
+    """Replaces nested functions, generators, jumps, loops over sequences, formulas, memberships.
 
-    And the new values of arguments, which get names of their own.
+    And truth values, and the new values of arguments, which get names of their own.
 
     Raises SourceError.
     """
     lift(definition, source, captured)
     taken = local_names(definition)
     captured.hidden = taken
+    Comprehensions(captured, taken, source).visit(definition)
     EarlyReturns(definition, taken, source).rewrite()
     # The bodies of loops over constants are repeated: none has a jump of a loop around it then.
     Jumps(captured, taken, source, definition).visit(definition)

@@ -32,6 +32,7 @@ CALLS = {
     "arith.minnumf": "np.fmin",
     "arith.maxsi": "np.maximum",
     "arith.minsi": "np.minimum",
+    "arith.remf": "np.fmod",
     "math.absf": "abs",
     "math.absi": "abs",
     "math.atan2": "np.arctan2",

@@ -143,7 +143,8 @@ class Kind:
         """This kind, where it has all the constants that the other one is."""
         if other.constants is None or (other.element.is_float and not self.element.is_float):
             return None
-        if (self.weak and self.element.is_float) or self.element.is_truth:
+        is_zero = all(value == 0 and type(value) is int for value in other.constants)
+        if (self.weak and self.element.is_float and not is_zero) or self.element.is_truth:
             return None  # an integer keeps the type of an integer operand, a float does not
         if not all(self.element.holds(value) for value in other.constants):
             return None

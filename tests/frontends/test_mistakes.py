@@ -32,7 +32,8 @@ def message(source: str, path: Path) -> str:
     """What is said about a kernel in a file of its own."""
     path.write_text(
         "import math\nimport numpy as np\nimport loopwright\n"
-        "from loopwright import c128, f32, f64, i8, i32, i64, prange, u8\nTABLE = np.ones(4)\n\n"
+        "from loopwright import c128, f16, f32, f64, i8, i32, i64, prange, u8\n"
+        "TABLE = np.ones(4)\n\n"
         f"@loopwright.kernel\n{source}"
     )
     with pytest.raises(loopwright.errors.SourceError) as error:

@@ -40,18 +40,23 @@ FIRST_WITH_CALLS = 20_000
 FIRST_WITH_VALUES = 21_500
 """As above."""
 
+FIRST_WITH_MOVES = 40_000
+"""As above."""
+
 
 @dataclass
 class Generator:
     """Writes one function; `calls` begin the names of functions that it calls, if there are any.
 
-    With `values`, assignments are values of others, and there are `do` loops.
+    With `values`, assignments are values of others, and there are `do` loops; with `moves`,
+    pointers and counters that move.
     """
 
     random: random.Random
     branches: bool = True
     calls: str = ""
     values: bool = False
+    moves: bool = False
     scalars: dict[str, str] = field(default_factory=dict)
     arrays: dict[str, tuple[str, int]] = field(default_factory=dict)
     sizes: dict[str, str] = field(default_factory=dict)
@@ -109,7 +114,10 @@ class Generator:
         kinds += ["loop", "loop", "loop"] if len(self.loops) < 3 and depth < 4 else []
         if self.calls:
             kinds += ["call", "switch" if self.branches and depth < 4 else "call"]
+        kinds += ["moves", "moves"] if self.moves else []
         kind = self.random.choice(kinds) if depth > 1 else "loop"
+        if kind == "moves":
+            return self.moving(depth)
         if kind == "loop":
             return self.loop(depth)
         if kind == "if" and depth < 5:
@@ -133,6 +141,32 @@ class Generator:
             self.locals[name] = self.random.choice(list(TYPES))
             return f"{pad}{self.locals[name]} {name} = {self.fitted(self.locals[name], value)};\n"
         return f"{pad}{self.assignment()}\n"
+
+    def moving(self, depth: int) -> str:
+        """A pointer or a counter that moves by at most 10 elements of a row."""
+        array, size = self.random.choice(list(self.arrays)), self.random.choice(list(self.sizes))
+        kind, rank = self.arrays[array]
+        row = f"{array}[{self.subscript()}]" if rank == 2 else array
+        value = self.fitted(kind, self.expression(1))
+        p, q, k = (f"{each}{self.count}" for each in "pqk")
+        self.count += 1
+        steps = self.random.randint(1, 2)
+        head = f"for ({self.random.choice(SIZE_TYPES)} {q} = 0; {q} < {size}; {q}++"
+        start = f"{kind} *{p} = {row};"
+        text = self.random.choice(
+            (
+                f"{start} {head}) *{p}++ = {value};",
+                f"{start} {head}, {p} += {steps}) {p}[1] = {value};",
+                f"{start} {head}) {{ {p}[0] = {p}[1]; {p} = {p} + {steps}; *{p} = {value}; }}",
+                f"{kind} *{p} = {row} + {size}; {head}) *--{p} = {value};",
+                f"for ({kind} *{p} = {row}; {p} < {row} + {size}; ++{p}) *{p} = {value};",
+                f"{start} {head}) for (int {k} = 0; {k} < {steps}; {k}++) *{p}++ = {value};",
+                f"{start} {head}) {{ if ({q} > 1) {p}[0] = {value}; {p}++; }}",
+                f"int {k} = 0; {head}) {row}[{k}++] = {value};",
+                f"int {k} = 1; {head}) if ({row}[{q}] > {size}) {row}[{k}++] = {value};",
+            )
+        )
+        return f"{'  ' * depth}{{ {text} }}\n"
 
     def switch(self, depth: int) -> str:
         pad = "  " * depth
@@ -396,4 +430,5 @@ class Generator:
 def random_function(seed: int, *, branches: bool = True) -> RandomFunction:
     """The function of a seed, with statements under conditions or without."""
     calls = f"set_{seed}" if seed >= FIRST_WITH_CALLS else ""
-    return Generator(random.Random(seed), branches, calls, seed >= FIRST_WITH_VALUES).function()
+    values, moves = seed >= FIRST_WITH_VALUES, seed >= FIRST_WITH_MOVES
+    return Generator(random.Random(seed), branches, calls, values, moves).function()
