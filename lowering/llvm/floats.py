@@ -35,10 +35,14 @@ def _is_in_long_sum_of_products(op: Operation) -> bool:
     """
     if not isinstance(op, arith.AddfOp) or not isinstance(op.result.type, VectorType):
         return False
-    length, first = 0, op
-    while isinstance(first, arith.AddfOp) and (rest := _beside_product(first)) is not None:
+    length, first, last = 0, op, op
+    while (
+        length < _LONG
+        and isinstance(first, arith.AddfOp)
+        and (rest := _beside_product(first)) is not None
+    ):
         length, first = length + 1, rest.owner
-    while length and (op := _next_sum(op)) is not None:
+    while 0 < length < _LONG and (last := _next_sum(last)) is not None:
         length += 1
     return length >= _LONG
 

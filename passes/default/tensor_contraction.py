@@ -140,16 +140,17 @@ class ContractionPlan(BlockSteps):
         others = (*(name for name in found.others if name not in inside), *inside)
         self.interchange((*others, found.rows, found.vector, *found.terms))
         block = self._block_of_products(sharing) if sharing else None
+        outside: tuple[str, ...] = ()
         if line:
             (block,) = self.make_tiles((line.loop,), (line.size,))
+            outside = (*line.outside, block)
         rows, vector, terms = self.make_tiles((found.rows, found.vector, tiled), self.sizes)
         outer = (rows, vector, terms) if self.by_rows else (vector, terms, rows)
         panels_at = self.panels_at or block or terms
         if line:
             panels_at, before = terms, outer.index(terms) + 1
             outer = (*outer[:before], *line.inside, *outer[before:])
-            self.interchange((*line.outside, block, *outer, found.rows, found.vector, tiled))
-        self.interchange((*outer, found.rows, found.vector, tiled))
+        self.interchange((*outside, *outer, found.rows, found.vector, tiled))
         pairs = self.pair if packs and self._has_own_arrays() else None
         if pairs is not None:
             self._pack_pairs(pairs, panels_at, outer[-1])
