@@ -9,6 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...passes.polyhedral.fused_products import fused_operand, fused_product
 from .emitter import Emit, Emitters, FunctionEmitter
+from .reciprocal_roots import quotient
 from .types import I1
 from .values import splat
 
@@ -68,6 +69,10 @@ def _instruction(name: str) -> Emit:
         emitter.values[op.results[0]] = build(*operands, flags=flags_of(emitter, op))
 
     return emit
+
+
+def emit_divf(emitter: FunctionEmitter, op: arith.DivfOp) -> None:
+    emitter.values[op.result] = quotient(emitter, op, flags_of(emitter, op))
 
 
 def _addition(name: str) -> Emit:
@@ -144,7 +149,7 @@ EMITTERS: Emitters = {
     "arith.addf": _addition("fadd"),
     "arith.subf": _addition("fsub"),
     "arith.mulf": _instruction("fmul"),
-    "arith.divf": _instruction("fdiv"),
+    "arith.divf": emit_divf,
     "arith.remf": _instruction("frem"),
     "arith.negf": _instruction("fneg"),
     "arith.maxnumf": float_intrinsic("llvm.maxnum"),

@@ -16,12 +16,13 @@ from .emitter import Emit, Emitters, FunctionEmitter, type_of
 from .floats import flags_of, float_intrinsic
 from .integer_arithmetic import width
 from .module import ModuleEmitter
+from .powers import is_expanded, power
+from .reciprocal_roots import reciprocal_root
 from .types import I1, scalar_type
 from .values import integer, per_lane
 from .vector_functions import (
     call_vector_function,
     has_vector_function,
-    is_expanded,
     offer_vector_functions,
 )
 
@@ -61,19 +62,6 @@ def _intrinsic(name: str) -> Call:
         return emitter.call_intrinsic(f"llvm.{name}", operands, operands[0].type, flags=flags)
 
     return call
-
-
-def _power(
-    emitter: FunctionEmitter, operands: Sequence[ir.Value], flags: Sequence[str]
-) -> ir.Value:
-    """Approximated only where the exponent is known.
-
-    LLVM makes calls of `__powidf2` of approximate powers with integers as exponents, wherever it
-    sees these, and that function is in no library that code is linked to.
-    """
-    if not isinstance(operands[1], ir.Constant):
-        flags = [flag for flag in flags if flag not in ("afn", "fast")]
-    return emitter.call_intrinsic("llvm.pow", operands, operands[0].type, flags=flags)
 
 
 def _library_function(name: str) -> Call:
@@ -133,9 +121,7 @@ def emit_ctpop(emitter: FunctionEmitter, op: math.CtPopOp) -> None:
 
 def emit_rsqrt(emitter: FunctionEmitter, op: math.RsqrtOp) -> None:
     operand, flags = emitter.value(op.operand), flags_of(emitter, op)
-    root = emitter.call_intrinsic("llvm.sqrt", [operand], operand.type, flags=flags)
-    one = ir.Constant(operand.type, 1.0)
-    emitter.values[op.result] = emitter.builder.fdiv(one, root, flags=flags)
+    emitter.values[op.result] = reciprocal_root(emitter, operand, flags)
 
 
 def emit_fpowi(emitter: FunctionEmitter, op: math.FPowIOp) -> None:
@@ -146,8 +132,10 @@ def emit_fpowi(emitter: FunctionEmitter, op: math.FPowIOp) -> None:
     if isinstance(base.type, ir.VectorType):
         double = ir.VectorType(double, base.type.count)
     wide = base if base.type == double else builder.fpext(base, double)
-    power = _power(emitter, [wide, builder.sitofp(exponent, double)], flags_of(emitter, op))
-    emitter.values[op.result] = power if base.type == double else builder.fptrunc(power, base.type)
+    result = power(emitter, [wide, builder.sitofp(exponent, double)], flags_of(emitter, op))
+    emitter.values[op.result] = (
+        result if base.type == double else builder.fptrunc(result, base.type)
+    )
 
 
 def _class(name: str) -> Emit:
@@ -254,7 +242,7 @@ _LIBRARY_FUNCTIONS = ("acosh", "asinh", "atanh", "cbrt", "erf", "erfc", "expm1",
 
 EMITTERS: Emitters = {
     **{f"math.{name}": _function(what, _intrinsic(what)) for name, what in _INTRINSICS.items()},
-    "math.powf": _function("pow", _power),
+    "math.powf": _function("pow", power),
     **{f"math.{name}": _function(name, _library_function(name)) for name in _LIBRARY_FUNCTIONS},
     **{f"math.{name}": _class(name) for name in ("isfinite", "isinf", "isnan", "isnormal")},
     "math.external": emit_external,

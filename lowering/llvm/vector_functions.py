@@ -9,19 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from llvmlite import ir
 
 from .emitter import FunctionEmitter
+from .powers import is_expanded
 from .types import I32, scalar_type
 
 # The letter of an instruction set in symbols, what else it is called, and the bits of its vectors.
 _INSTRUCTION_SETS = (("b", "sse2", 128), ("d", "avx2", 256), ("e", "avx512f", 512))
-
-_LARGEST_EXPONENT = 32
-
-_EXACT_EXPONENTS = (-1.0, 0.0, 0.5, 1.0, 2.0)
 
 
 @dataclass(frozen=True)
@@ -41,27 +37,6 @@ def has_vector_function(
         and name in emitter.module.target.vector_functions
         and isinstance(scalar_type(operands[0].type), ir.FloatType | ir.DoubleType)
         and not (name == "pow" and is_expanded(operands[1], approximate=True))
-    )
-
-
-def is_expanded(exponent: ir.Value, *, approximate: bool) -> bool:
-    """Whether LLVM makes products and square roots of a power.
-
-    Of a multiple of one half where it may approximate, else of those with one rounding.
-    """
-    if not isinstance(exponent, ir.Constant):
-        return False
-    constants = [exponent]
-    if isinstance(exponent.type, ir.VectorType):
-        constants = list(cast("Sequence[ir.Constant]", exponent.constant))
-    return all(
-        isinstance(value := each.constant, float)
-        and (
-            abs(value) <= _LARGEST_EXPONENT and (2 * value).is_integer()
-            if approximate
-            else value in _EXACT_EXPONENTS
-        )
-        for each in constants
     )
 
 

@@ -1,0 +1,88 @@
+"""Reciprocal square roots in f32, where division and root may be approximated.
+
+LLVM estimates them and improves the estimate, which turns those of zero and infinity into NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from llvmlite import ir
+from xdsl.dialects import arith, math
+from xdsl.ir import Operation, SSAValue
+
+from .emitter import FunctionEmitter
+from .types import I1, I32, scalar_type
+
+_INFINITY = 0x7F800000
+"""The bits of infinity; those of zero differ from them in no other bit."""
+
+_CLASSES = 0b1110
+"""Both zeros and infinity, as the instruction `vfpclassps` counts its classes."""
+
+
+def is_estimated(kind: ir.Type, flags: Sequence[str]) -> bool:
+    """Whether LLVM may estimate reciprocal square roots of such values."""
+    return isinstance(scalar_type(kind), ir.FloatType) and "arcp" in flags
+
+
+def reciprocal_root(emitter: FunctionEmitter, value: ir.Value, flags: Sequence[str]) -> ir.Value:
+    """1 / sqrt(x), also of zero and infinity: each is the other one's reciprocal root."""
+    builder, kind = emitter.builder, value.type
+    root = emitter.call_intrinsic("llvm.sqrt", [value], kind, flags=flags)
+    result = builder.fdiv(ir.Constant(kind, 1.0), root, flags=flags)
+    if not is_estimated(kind, flags):
+        return result
+    is_special = _is_zero_or_infinite(emitter, value)
+    bits = ir.VectorType(I32, kind.count) if isinstance(kind, ir.VectorType) else I32
+    other = builder.xor(builder.bitcast(value, bits), ir.Constant(bits, _INFINITY))
+    return builder.select(is_special, builder.bitcast(other, kind), result)
+
+
+def _is_zero_or_infinite(emitter: FunctionEmitter, value: ir.Value) -> ir.Value:
+    """One instruction where AVX-512 has it for so many lanes."""
+    builder, kind = emitter.builder, value.type
+    bits = kind.count * 32 if isinstance(kind, ir.VectorType) else 0
+    features = emitter.module.target.features
+    if "avx512dq" in features and (bits == 512 or ("avx512vl" in features and bits in (128, 256))):
+        result = ir.VectorType(I1, kind.count)
+        arguments = [value, ir.Constant(I32, _CLASSES)]
+        return emitter.call_intrinsic(f"llvm.x86.avx512.fpclass.ps.{bits}", arguments, result, ())
+    is_zero = builder.fcmp_ordered("==", value, ir.Constant(kind, 0.0))
+    is_infinite = builder.fcmp_ordered("==", value, ir.Constant(kind, inf))
+    return builder.or_(is_zero, is_infinite)
+
+
+def quotient(emitter: FunctionEmitter, op: arith.DivfOp, flags: Sequence[str]) -> ir.Value:
+    """A quotient; by a root, or by a value times its root, a product with reciprocal roots."""
+    left, right = emitter.all_values(op.operands)
+    builder, divisor = emitter.builder, op.rhs.owner
+    if is_estimated(right.type, flags) and isinstance(divisor, Operation):
+        if isinstance(divisor, math.SqrtOp):
+            root = reciprocal_root(emitter, emitter.value(divisor.operand), flags)
+            return builder.fmul(left, root, flags=flags)
+        if (value := _beside_own_root(divisor)) is not None:
+            root = reciprocal_root(emitter, emitter.value(value), flags)
+            square = builder.fmul(root, root, flags=flags)
+            return builder.fmul(left, builder.fmul(square, root, flags=flags), flags=flags)
+        if _has_root(divisor):
+            flags = [flag for flag in flags if flag not in ("arcp", "fast")]
+    return builder.fdiv(left, right, flags=flags)
+
+
+def _beside_own_root(product: Operation) -> SSAValue | None:
+    """The value that a product multiplies by its square root."""
+    if isinstance(product, arith.MulfOp):
+        for value, other in ((product.lhs, product.rhs), (product.rhs, product.lhs)):
+            if isinstance(other.owner, math.SqrtOp) and other.owner.operand == value:
+                return value
+    return None
+
+
+def _has_root(factor: Operation, depth: int = 8) -> bool:
+    """Whether a square root is among the factors of a product."""
+    if isinstance(factor, arith.MulfOp) and depth:
+        owners = [each.owner for each in factor.operands]
+        return any(isinstance(each, Operation) and _has_root(each, depth - 1) for each in owners)
+    return isinstance(factor, math.SqrtOp)

@@ -1,0 +1,97 @@
+"""Infinities, zeros and NaN keep their meaning where roots and powers are approximated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support.machine_code import NUMPY_TYPES
+
+from loopwright import load
+from loopwright.passes.machine.target import Target
+
+BODIES = {
+    "1 / sqrt(x)": ("%s = math.sqrt %x : T\n%r = arith.divf %one, %s : T", -0.5),
+    "rsqrt": ("%r = math.rsqrt %x : T", -0.5),
+    "pow(x, -0.5)": ("%e = arith.constant -0.5 : T\n%r = math.powf %x, %e : T", -0.5),
+    "pow(x, -1.5)": ("%e = arith.constant -1.5 : T\n%r = math.powf %x, %e : T", -1.5),
+    "pow(x, 0.25)": ("%e = arith.constant 0.25 : T\n%r = math.powf %x, %e : T", 0.25),
+    "pow(x, 0.75)": ("%e = arith.constant 0.75 : T\n%r = math.powf %x, %e : T", 0.75),
+    "1 / (x sqrt(x))": (
+        "%s = math.sqrt %x : T\n%p = arith.mulf %s, %x : T\n%r = arith.divf %one, %p : T",
+        -1.5,
+    ),
+    "1 / (1 sqrt(x))": (
+        "%s = math.sqrt %x : T\n%p = arith.mulf %s, %y : T\n%r = arith.divf %one, %p : T",
+        -0.5,
+    ),
+    "1 / (x (1 sqrt(x)))": (
+        "%s = math.sqrt %x : T\n%p = arith.mulf %y, %s : T\n%q = arith.mulf %x, %p : T\n"
+        "%r = arith.divf %one, %q : T",
+        -1.5,
+    ),
+}
+"""What computes a power of x, and its exponent; y is one."""
+
+SCHEDULES = ("", "vectorize{loops=i width=4}", "vectorize{loops=i width=8}", "default")
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("element", ["f32", "f64"])
+@pytest.mark.parametrize("target", [None, "generic-avx2", "generic-sse2"])
+def test_special_values_under_fast_math(body: str, element: str, target: str | None) -> None:
+    code, exponent = BODIES[body]
+    memref = f"memref<64x{element}>"
+    function = load(f"""func.func @f(%a: {memref}, %b: {memref}, %c: {memref}) {{
+      %one = arith.constant 1.0 : {element}
+      affine.for %i = 0 to 64 {{
+        %x = affine.load %a[%i] : {memref}
+        %y = affine.load %b[%i] : {memref}
+        {code.replace(": T", f": {element}")}
+        affine.store %r, %c[%i] : {memref} }}
+      return }}""")["f"]
+    kind: Any = NUMPY_TYPES[element]
+    a = np.random.default_rng(1).uniform(1e-3, 1e3, 64).astype(kind)
+    a[:5] = 0, np.inf, np.nan, -1, 1e20
+    a[-3:] = np.inf, 0, 1e-20
+    with np.errstate(all="ignore"):
+        expected = np.power(a.astype("f8"), exponent).astype(kind)
+    machine = None if target is None else Target.named(target)
+    for schedule in SCHEDULES:
+        c = np.zeros_like(a)
+        kernel = function.compile(schedule, threads=1, fast_math=True, target=machine)
+        kernel(a, np.ones_like(a), c)
+        tolerance = 2e-6 if element == "f32" else 1e-14
+        np.testing.assert_allclose(c, expected, rtol=tolerance, err_msg=schedule)
+
+
+@pytest.mark.parametrize("exponent", [-1.5, -0.5, 0.25, 0.5, 0.75, 1.5])
+def test_powers_of_minus_infinity(exponent: float) -> None:
+    function = load(f"""func.func @f(%a: memref<16xf32>) {{
+      %e = arith.constant {exponent} : f32
+      affine.for %i = 0 to 16 {{
+        %x = affine.load %a[%i] : memref<16xf32>
+        %r = math.powf %x, %e : f32
+        affine.store %r, %a[%i] : memref<16xf32> }}
+      return }}""")["f"]
+    for fast_math in (False, True):
+        a = np.full(16, -np.inf, np.float32)
+        function.compile("default", fast_math=fast_math)(a)
+        assert (a == (0 if exponent < 0 else np.inf)).all()
+
+
+def test_quarters_are_square_roots() -> None:
+    function = load("""func.func @f(%a: memref<64xf32>) {
+      %e = arith.constant 0.75 : f32
+      affine.for %i = 0 to 64 {
+        %x = affine.load %a[%i] : memref<64xf32>
+        %r = math.powf %x, %e : f32
+        affine.store %r, %a[%i] : memref<64xf32> }
+      return }""")["f"]
+    roots = [
+        function.compile("vectorize{loops=i width=8}", fast_math=fast).llvm_ir.count("llvm.sqrt")
+        for fast in (False, True)
+    ]
+    assert roots[0] == 0
+    assert roots[1] >= 2
