@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -198,6 +199,22 @@ def test_sizes_that_are_missing_or_too_large_are_named(session: loopwright.Sessi
     session.load(SUM, {"n": 10**12}, name="vast")
     with pytest.raises(CallError, match="GiB are allowed"):
         session.time("vast")
+
+
+def test_nothing_is_not_timed(session: loopwright.Session) -> None:
+    session.load("func.func @idle(%A: memref<4xf64>) { return }", name="idle")
+    for call in (session.time, session.tune):
+        with pytest.raises(CallError, match="'idle' has no statements: there is nothing to time"):
+            call("idle")
+
+
+def test_an_object_may_come_as_text(session: loopwright.Session) -> None:
+    sizes = '{"n": 7, "A_dim0": 7}'
+    session.load(SUM, sizes, name="text")  # pyright: ignore[reportArgumentType]
+    assert {size.name: size.value for size in session.describe("text").sizes} == json.loads(sizes)
+    for wrong in ("{", "[7]", "7"):
+        with pytest.raises(CallError, match="sizes: it is"):
+            session.load(SUM, wrong)  # pyright: ignore[reportArgumentType]
 
 
 def test_values_of_other_types_are_refused(session: loopwright.Session) -> None:

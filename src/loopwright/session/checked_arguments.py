@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
@@ -19,7 +20,8 @@ _R = TypeVar("_R")
 def checked(method: Callable[_P, _R]) -> Callable[_P, _R]:
     """The method, which raises CallError for arguments of other types.
 
-    A list is taken for a tuple, and a path for a text.
+    A list is taken for a tuple, a path for a text, and an object in JSON for a mapping, as some
+    clients send it.
     """
     signature = inspect.signature(method)
     hints = cache(annotations_of)
@@ -44,6 +46,8 @@ def _checked(name: str, value: object, kind: Any) -> object:
         value = tuple(cast("list[object]", value))
     # As for `Mapping[str, float] | None`: the entry that is wrong is named.
     of = next((get_args(k)[1] for k in get_args(kind) if get_origin(k) is Mapping), None)
+    if of is not None and isinstance(value, str):
+        value = _parsed(value)
     for key, each in _entries(value).items() if of is not None else ():
         wrong = mismatch(each, of)
         if wrong is not None:
@@ -52,6 +56,15 @@ def _checked(name: str, value: object, kind: Any) -> object:
     if wrong is not None:
         raise CallError("type", f"{name}: {wrong}")
     return value
+
+
+def _parsed(text: str) -> object:
+    """The object that a text in JSON is; the text, if it is none."""
+    try:
+        value: object = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, dict) else text
 
 
 def _entries(value: object) -> dict[object, object]:

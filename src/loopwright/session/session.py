@@ -229,7 +229,7 @@ class Session:
     @checked
     def time(self, program: ProgramName, schedule: ScheduleText = "") -> Measurement:
         """Runs a schedule and the program in turns, in a child process; compares them."""
-        found = self._program(program)
+        found = self._running_program(program)
         scheduled = found.schedule(schedule)
         for other in self._programs.values():
             if other is not found:
@@ -270,7 +270,7 @@ class Session:
 
         With `keep`, schedule 'auto' learns of it; `report` is told of the progress.
         """
-        found = self._program(program)
+        found = self._running_program(program)
         model, most = self._files.model(model), self.limits.tuning_seconds
         if seconds is None:
             seconds = min(TUNING_SECONDS, most)
@@ -325,6 +325,13 @@ class Session:
                 "unknown", f"no program '{name}' is loaded; there are {listing}", "load it"
             )
         return self._programs[name]
+
+    def _running_program(self, name: str) -> LoadedProgram:
+        """A program that takes a time: one that has statements."""
+        found = self._program(name)
+        if not found.function.scop.statements:
+            raise CallError("input", f"'{name}' has no statements: there is nothing to time")
+        return found
 
     def _free_name(self, wanted: str) -> str:
         taken = self._programs.keys() | self.reserved
