@@ -43,12 +43,13 @@ def reciprocal_root(emitter: FunctionEmitter, value: ir.Value, flags: Sequence[s
 def _is_zero_or_infinite(emitter: FunctionEmitter, value: ir.Value) -> ir.Value:
     """One instruction where AVX-512 has it for so many lanes."""
     builder, kind = emitter.builder, value.type
-    bits = kind.count * 32 if isinstance(kind, ir.VectorType) else 0
     features = emitter.module.target.features
-    if "avx512dq" in features and (bits == 512 or ("avx512vl" in features and bits in (128, 256))):
-        result = ir.VectorType(I1, kind.count)
-        arguments = [value, ir.Constant(I32, _CLASSES)]
-        return emitter.call_intrinsic(f"llvm.x86.avx512.fpclass.ps.{bits}", arguments, result, ())
+    if isinstance(kind, ir.VectorType) and "avx512dq" in features:
+        bits = 32 * kind.count
+        if bits == 512 or ("avx512vl" in features and bits in (128, 256)):
+            name = f"llvm.x86.avx512.fpclass.ps.{bits}"
+            arguments = [value, ir.Constant(I32, _CLASSES)]
+            return emitter.call_intrinsic(name, arguments, ir.VectorType(I1, kind.count), ())
     is_zero = builder.fcmp_ordered("==", value, ir.Constant(kind, 0.0))
     is_infinite = builder.fcmp_ordered("==", value, ir.Constant(kind, inf))
     return builder.or_(is_zero, is_infinite)

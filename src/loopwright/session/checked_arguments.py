@@ -64,7 +64,7 @@ def _parsed(text: str) -> object:
         value: object = json.loads(text)
     except ValueError:
         return text
-    return value if isinstance(value, dict) else text
+    return cast("object", value) if isinstance(value, dict) else text
 
 
 def _entries(value: object) -> dict[object, object]:
