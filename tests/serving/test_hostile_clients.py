@@ -135,7 +135,7 @@ def test_a_client_that_leaves_ends_its_call(client: Client) -> None:
     for connection in connections:
         connection.close()
     assert client.ask("load", {"source": VAST})[0] == 200
-    assert time.monotonic() - start < SECONDS / 2, "nobody waits for what has no client"
+    assert time.monotonic() - start < SECONDS, "nobody waits for what has no client"
 
 
 def test_a_client_that_sends_half_of_a_request(client: Client) -> None:
