@@ -126,9 +126,18 @@ def _declared_values(function: Block, changed: Set[Symbol]) -> dict[Symbol, Expr
     for each in all_statements(function.statements):
         if isinstance(each, Declare) and isinstance(each.symbol.type, PointerType):
             value = each.value
-            if value is not None and _is_fixed(value) and not _names((value,)) & changed:
+            if value is None or not _is_fixed(value):
+                continue
+            used = {each.symbol, *_names((value,))}
+            # Others may assign what is global, or has an address.
+            shared = any(one.has_address or one.is_global for one in used if not _is_array(one))
+            if not shared and not _names((value,)) & changed:
                 found[each.symbol] = value
     return found
+
+
+def _is_array(symbol: Symbol) -> bool:
+    return isinstance(symbol.type, ArrayType)
 
 
 def _assignments(statements: Sequence[Statement], symbol: Symbol) -> int:
@@ -275,6 +284,8 @@ class _Moves:
             return start, start
         elif _names(end.distance) & varying:
             reason = "moves by another distance in each iteration"
+        elif first is not None and (_names((first,)) & varying or not _is_fixed(first)):
+            reason = "moves in a loop whose first value changes, or is read from memory"
         elif symbol is None or first is None or not step:
             reason = "moves in a loop that does not count in constant steps"
         if reason or symbol is None or first is None or not step or isinstance(start, Lost):
@@ -297,6 +308,9 @@ class _Moves:
         if value is None or not isinstance(test, Binary) or not step or again:
             raise self._error(symbol, node.first, "does not count the iterations of its loop")
         start, end = self._position(value), self._position(test.right)
+        changed = assigned_symbols(node.body.statements, ()).keys()
+        if _names((test.right,)) & changed or not all(map(_is_fixed, end.distance)):
+            raise self._error(symbol, test, "is compared with an end that may change")
         if not _is_name(test.left, symbol) or not same(end.base, start.base):
             raise SourceError(
                 f"the loop compares the pointer '{symbol.name}' with one into another array",
