@@ -10,7 +10,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from ...dialects.errors import SourceError
-from .c_types import LONG, ArrayType, IntegerType, PointerType
+from .c_types import LONG, ArrayType, CType, FloatType, IntegerType, PointerType
 from .choices import same
 from .distances import (
     Distance,
@@ -390,6 +390,10 @@ class _Moves:
         if isinstance(node, Subscript):
             if isinstance(node.base.type, PointerType) and self._mentions(node.base):
                 found = self._position(node.base)
+                if not _has_elements(found.base.type, node.type):
+                    raise SourceError(
+                        "a pointer of another type leads to these elements", node.place, _HINT
+                    )
                 index = total(found.distance + distance_of(self._read(node.index)), node)
                 return Subscript(node.place, node.type, found.base, index)
         elif isinstance(node.type, PointerType) and self._mentions(node):
@@ -421,6 +425,18 @@ class _Moves:
             if isinstance(each, Assignment) and self._is_moved(each.target):
                 assert isinstance(each.target, Name)
                 raise self._error(each.target.symbol, each, "moves under a condition only")
+
+
+def _has_elements(base: CType, kind: CType) -> bool:
+    """Whether elements in memory are numbers of this width and kind, or not numbers."""
+    own = base
+    if isinstance(base, PointerType):
+        own = base.target
+    elif isinstance(base, ArrayType):
+        own = base.element
+    if isinstance(kind, IntegerType | FloatType) and isinstance(own, IntegerType | FloatType):
+        return own.mlir == kind.mlir
+    return True
 
 
 def _marker(symbol: Symbol) -> Symbol:

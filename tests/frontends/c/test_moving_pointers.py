@@ -103,6 +103,7 @@ def _shaped(value: object, m: int, rank: int) -> object:
         ("for (int i = 0; i < n; i++) { b[i] > 0 ? *a++ : 0; }", "under a condition only"),
         ("int k = n; a += k; k = 2; a[0] = 1;", "that the region assigns"),
         ("int i; for (i = 0; i < n; i++) c[i] = 1; a += i; a[0] = 2;", "that the region assigns"),
+        ("void *v = a; float *p = v; for (int i = 0; i < n; i++) *p++ = 1;", "of another type"),
         ("int k = 9; for (int i = k; i < n; i++) { k--; *a++ = i; }", "first value changes"),
         ("for (int i = c[0]; i < n; i++) { *a++ = i; c[0] = 5; }", "first value changes"),
         (
