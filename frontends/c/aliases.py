@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ...dialects.errors import SourceError
 from .c_types import LONG, ArrayType, PointerType
-from .tree import Binary, Declare, Expression, Literal, Name, Subscript, Symbol, Unary, walk
+from .tree import Binary, Cast, Declare, Expression, Literal, Name, Subscript, Symbol, Unary, walk
 from .variables import Variables
 
 
@@ -61,7 +61,7 @@ class Aliases:
         first = self._elements.get(base.symbol) if isinstance(base, Name) else None
         if first is None:
             return node
-        index = Binary(node.place, LONG, "+", first.index, node.index)
+        index = Binary(node.place, LONG, "+", _wide(first.index), _wide(node.index))
         return self.resolved(Subscript(node.place, node.type, first.base, index))
 
 
@@ -81,6 +81,12 @@ def element_of(pointer: Expression) -> Subscript | None:
         inner = element_of(pointer.left)
         if inner is None or isinstance(pointer.right.type, PointerType | ArrayType):
             return None
-        index = Binary(pointer.place, LONG, pointer.operator, inner.index, pointer.right)
+        one, other = _wide(inner.index), _wide(pointer.right)
+        index = Binary(pointer.place, LONG, pointer.operator, one, other)
         return Subscript(pointer.place, inner.type, inner.base, index)
     return None
+
+
+def _wide(index: Expression) -> Expression:
+    """A subscript as C adds it to a pointer."""
+    return index if index.type == LONG else Cast(index.place, LONG, index, explicit=False)

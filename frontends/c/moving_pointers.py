@@ -10,7 +10,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from ...dialects.errors import SourceError
-from .c_types import LONG, ArrayType, IntegerType, PointerType
+from .c_types import LONG, ArrayType, CType, FloatType, IntegerType, PointerType
 from .choices import same
 from .distances import (
     Distance,
@@ -126,9 +126,18 @@ def _declared_values(function: Block, changed: Set[Symbol]) -> dict[Symbol, Expr
     for each in all_statements(function.statements):
         if isinstance(each, Declare) and isinstance(each.symbol.type, PointerType):
             value = each.value
-            if value is not None and _is_fixed(value) and not _names((value,)) & changed:
+            if value is None or not _is_fixed(value):
+                continue
+            used = {each.symbol, *_names((value,))}
+            # Others may assign what is global, or has an address.
+            shared = any(one.has_address or one.is_global for one in used if not _is_array(one))
+            if not shared and not _names((value,)) & changed:
                 found[each.symbol] = value
     return found
+
+
+def _is_array(symbol: Symbol) -> bool:
+    return isinstance(symbol.type, ArrayType)
 
 
 def _assignments(statements: Sequence[Statement], symbol: Symbol) -> int:
@@ -275,6 +284,8 @@ class _Moves:
             return start, start
         elif _names(end.distance) & varying:
             reason = "moves by another distance in each iteration"
+        elif first is not None and (_names((first,)) & varying or not _is_fixed(first)):
+            reason = "moves in a loop whose first value changes, or is read from memory"
         elif symbol is None or first is None or not step:
             reason = "moves in a loop that does not count in constant steps"
         if reason or symbol is None or first is None or not step or isinstance(start, Lost):
@@ -297,6 +308,9 @@ class _Moves:
         if value is None or not isinstance(test, Binary) or not step or again:
             raise self._error(symbol, node.first, "does not count the iterations of its loop")
         start, end = self._position(value), self._position(test.right)
+        changed = assigned_symbols(node.body.statements, ()).keys()
+        if _names((test.right,)) & changed or not all(map(_is_fixed, end.distance)):
+            raise self._error(symbol, test, "is compared with an end that may change")
         if not _is_name(test.left, symbol) or not same(end.base, start.base):
             raise SourceError(
                 f"the loop compares the pointer '{symbol.name}' with one into another array",
@@ -376,6 +390,10 @@ class _Moves:
         if isinstance(node, Subscript):
             if isinstance(node.base.type, PointerType) and self._mentions(node.base):
                 found = self._position(node.base)
+                if not _has_elements(found.base.type, node.type):
+                    raise SourceError(
+                        "a pointer of another type leads to these elements", node.place, _HINT
+                    )
                 index = total(found.distance + distance_of(self._read(node.index)), node)
                 return Subscript(node.place, node.type, found.base, index)
         elif isinstance(node.type, PointerType) and self._mentions(node):
@@ -407,6 +425,18 @@ class _Moves:
             if isinstance(each, Assignment) and self._is_moved(each.target):
                 assert isinstance(each.target, Name)
                 raise self._error(each.target.symbol, each, "moves under a condition only")
+
+
+def _has_elements(base: CType, kind: CType) -> bool:
+    """Whether elements in memory are numbers of this width and kind, or not numbers."""
+    own = base
+    if isinstance(base, PointerType):
+        own = base.target
+    elif isinstance(base, ArrayType):
+        own = base.element
+    if isinstance(kind, IntegerType | FloatType) and isinstance(own, IntegerType | FloatType):
+        return own.mlir == kind.mlir
+    return True
 
 
 def _marker(symbol: Symbol) -> Symbol:

@@ -42,6 +42,7 @@ BODIES = (
     "for (int i = 0, j = 3; i < n; i++) a[i] = b[i] + j;",
     "for (unsigned i = 0; i < (unsigned)n; i++) *c++ = (short)(i * 7);",
     "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) *(a + i * m + j) = *(b + j) + i;",
+    "for (int i = 0; i < n; i++) { const double *p = &b[c[i] * 4]; a[i] = p[0] + p[1] * p[2]; }",
     "for (int i = 0; i < n; i++) { double s = 0; const double *p = b + i; double *q = A[i];"
     "for (int j = 0; j < m; j++) { s += *p++ * q[0]; q++; } a[i] = s; }",
 )
@@ -102,6 +103,13 @@ def _shaped(value: object, m: int, rank: int) -> object:
         ("for (int i = 0; i < n; i++) { b[i] > 0 ? *a++ : 0; }", "under a condition only"),
         ("int k = n; a += k; k = 2; a[0] = 1;", "that the region assigns"),
         ("int i; for (i = 0; i < n; i++) c[i] = 1; a += i; a[0] = 2;", "that the region assigns"),
+        ("void *v = a; float *p = v; for (int i = 0; i < n; i++) *p++ = 1;", "of another type"),
+        ("int k = 9; for (int i = k; i < n; i++) { k--; *a++ = i; }", "first value changes"),
+        ("for (int i = c[0]; i < n; i++) { *a++ = i; c[0] = 5; }", "first value changes"),
+        (
+            "double *q = a + n; for (double *p = a; p < q; p++) { *p = 1; q--; }",
+            "an end that may change",
+        ),
     ],
 )
 def test_other_moves_are_refused(body: str, reason: str, tmp_path: Path) -> None:
@@ -117,6 +125,30 @@ def test_pointers_that_are_used_behind_the_region_do_not_move_in_it(tmp_path: Pa
     path.write_text(FORM.format(body).replace("endscop\n", "endscop\n    a[0] = 5;\n"))
     with pytest.raises(SourceError, match="may be used behind the region"):
         loopwright.load(path)
+
+
+SET_BY_ADDRESS = """void f(int n, double *a) {
+    double *p = a, **q = &p, *r;
+    *q = a + 9;
+#pragma scop
+    r = p;
+    for (int i = 0; i < n; i++) *r++ = 2;
+#pragma endscop
+}
+"""
+
+
+def test_a_pointer_with_an_address_may_not_have_the_value_of_its_declaration(
+    tmp_path: Path,
+) -> None:
+    original, output, library = (tmp_path / name for name in ("f.c", "f.loopwright.c", "f.so"))
+    original.write_text(SET_BY_ADDRESS)
+    loopwright.drop_in(original, output)
+    command = (compilers()[0], "-w", "-shared", "-fPIC", str(output), "-o", str(library), "-lm")
+    subprocess.run(command, check=True)
+    a = np.zeros(20)
+    ctypes.CDLL(str(library)).f(5, a.ctypes.data_as(ctypes.c_void_p))
+    np.testing.assert_array_equal(np.flatnonzero(a), np.arange(9, 14))
 
 
 FOUND = """#include <stdio.h>
