@@ -11,6 +11,7 @@ from .arithmetic import SWAPPED
 from .c_types import IntegerType
 from .expressions import Expressions
 from .idioms import bare
+from .loop_steps import added, is_name
 from .tree import (
     Assignment,
     Binary,
@@ -22,7 +23,6 @@ from .tree import (
     Symbol,
     walk,
 )
-from .tree import Name as NameNode
 from .values import Constant
 from .variables import loop_symbol
 
@@ -203,23 +203,14 @@ class Loops:
 
     def _step(self, node: Expression, symbol: Symbol) -> int:
         """The constant that is added to the variable after an iteration."""
-        amount: Expression | None = None
-        sign = 1
-        if isinstance(node, Assignment) and _is_name(node.target, symbol):
-            value = bare(node.value)
-            if node.operator in ("+", "-"):
-                amount, sign = node.value, 1 if node.operator == "+" else -1
-            elif not node.operator and isinstance(value, Binary) and value.operator in ("+", "-"):
-                if _is_name(bare(value.left), symbol):
-                    amount, sign = value.right, 1 if value.operator == "+" else -1
-                elif value.operator == "+" and _is_name(bare(value.right), symbol):
-                    amount = value.left
-        if amount is None:
+        step = added(node, symbol)
+        if step is None:
             raise SourceError(
                 f"the step of a loop adds a constant to '{symbol.name}'",
                 node.place,
                 f"write {symbol.name}++ or {symbol.name} += 2",
             )
+        sign, amount = step
         found = self.expressions.static(bare(amount))
         if not isinstance(found, Constant) or found.value == 0:
             raise SourceError(
@@ -249,7 +240,7 @@ class Loops:
     def _offset(self, node: Expression, symbol: Symbol) -> int | None:
         """The constant that is added to the variable, as in `i + 1 < n`; None for all else."""
         node = _widened(node, symbol)
-        if _is_name(node, symbol):
+        if is_name(node, symbol):
             return 0
         if not isinstance(node, Binary) or node.operator not in ("+", "-"):
             return None
@@ -257,7 +248,7 @@ class Loops:
         if node.operator == "+" and not _mentions(left, symbol):
             left, right = right, left
         amount = self.expressions.static(bare(right))
-        if not _is_name(_widened(left, symbol), symbol) or not isinstance(amount, Constant):
+        if not is_name(_widened(left, symbol), symbol) or not isinstance(amount, Constant):
             return None
         return int(amount.value) if node.operator == "+" else -int(amount.value)
 
@@ -376,9 +367,5 @@ def _widened(node: Expression, symbol: Symbol) -> Expression:
     return node
 
 
-def _is_name(node: Expression, symbol: Symbol) -> bool:
-    return isinstance(node, NameNode) and node.symbol is symbol
-
-
 def _mentions(node: Expression, symbol: Symbol) -> bool:
-    return any(_is_name(each, symbol) for each in walk(node))
+    return any(is_name(each, symbol) for each in walk(node))

@@ -23,6 +23,7 @@ from .distances import (
     uses,
 )
 from .idioms import bare
+from .loop_steps import added, is_name
 from .tree import (
     Assignment,
     Binary,
@@ -143,7 +144,7 @@ def _is_array(symbol: Symbol) -> bool:
 def _assignments(statements: Sequence[Statement], symbol: Symbol) -> int:
     """How often statements assign a variable."""
     found = (each for each in all_expressions(statements) if isinstance(each, Assignment))
-    return sum(_is_name(each.target, symbol) for each in found)
+    return sum(is_name(each.target, symbol) for each in found)
 
 
 def _set_by_name(statements: Sequence[Statement]) -> set[Symbol]:
@@ -295,7 +296,7 @@ class _Moves:
         inside = Position(start.base, start.distance + done)
         test = bare(node.test)
         count = None
-        if isinstance(test, Binary) and _is_name(bare(test.left), symbol):
+        if isinstance(test, Binary) and is_name(bare(test.left), symbol):
             count = trips(first, test.operator, self._read(test.right), step)
         if count is None or _names((count,)) & varying or not _is_fixed(count):
             return inside, Lost("moves in a loop whose number of iterations is not known")
@@ -311,7 +312,7 @@ class _Moves:
         changed = assigned_symbols(node.body.statements, ()).keys()
         if _names((test.right,)) & changed or not all(map(_is_fixed, end.distance)):
             raise self._error(symbol, test, "is compared with an end that may change")
-        if not _is_name(test.left, symbol) or not same(end.base, start.base):
+        if not is_name(test.left, symbol) or not same(end.base, start.base):
             raise SourceError(
                 f"the loop compares the pointer '{symbol.name}' with one into another array",
                 test.place,
@@ -464,10 +465,6 @@ def _is(one: object, other: object) -> bool:
     return one is other
 
 
-def _is_name(node: Expression, symbol: Symbol) -> bool:
-    return isinstance(node, Name) and node.symbol is symbol
-
-
 def _are_pointers(node: Binary) -> bool:
     return all(isinstance(each.type, PointerType) for each in (node.left, node.right))
 
@@ -489,14 +486,6 @@ def _agree(one: Position | Lost, other: Position | Lost) -> bool:
 
 def _step(node: Expression, symbol: Symbol | None) -> int | None:
     """The constant that is added to a variable."""
-    if symbol is None or not isinstance(node, Assignment) or not _is_name(node.target, symbol):
-        return None
-    value = bare(node.value)
-    if node.operator in ("+", "-"):
-        amount = constant(value)
-        return None if amount is None else (amount if node.operator == "+" else -amount)
-    if not node.operator and isinstance(value, Binary) and value.operator in ("+", "-"):
-        amount = constant(value.right)
-        if _is_name(bare(value.left), symbol) and amount is not None:
-            return amount if value.operator == "+" else -amount
-    return None
+    found = None if symbol is None else added(node, symbol)
+    amount = None if found is None else constant(found[1])
+    return None if found is None or amount is None else found[0] * amount

@@ -143,6 +143,16 @@ def selects(statement: StatementStatistics, loop: Loop, access: Access) -> bool:
     return any(subscript_steps(access, statement.slopes(loop)))
 
 
+def stride_along(
+    found: Contraction, access: Access, loop: str, statistics: ProgramStatistics
+) -> int:
+    """By how many elements an access moves from one iteration of a loop to the next."""
+    statement = statistics.statements[found.statement]
+    position = found.iterators[loop]
+    direction = [int(k == position) for k in range(len(statement.statement.loops))]
+    return statement.stride(access, direction, statistics)
+
+
 def is_contiguous(statement: StatementStatistics, loop: Loop, access: Access) -> bool:
     """Whether an access goes from one element of a row to the next."""
     steps = subscript_steps(access, statement.slopes(loop))

@@ -12,7 +12,7 @@ from ..estimate.program_statistics import ProgramStatistics, bytes_of
 from ..polyhedral.schedule_tree import loops_around
 from ..polyhedral.scop import Access
 from ..schedules.schedule import Schedule
-from .contraction import Contraction, selects
+from .contraction import Contraction, selects, stride_along
 
 SHORT_ROW = 256
 """Bytes in a row of a result below which the next ones are computed soon: they share lines."""
@@ -43,9 +43,7 @@ def line_of_products(
     """
 
     def stride(access: Access, loop: str) -> int:
-        position = found.iterators[loop]
-        direction = [int(k == position) for k in range(len(statement.statement.loops))]
-        return abs(statement.stride(access, direction, statistics))
+        return abs(stride_along(found, access, loop, statistics))
 
     statement = statistics.statements[found.statement]
     if 1 in (stride(found.streamed, name) for name in (found.vector, *found.terms)):

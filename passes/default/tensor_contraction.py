@@ -32,7 +32,15 @@ from ..transformations.pack import Pack, read_number
 from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
-from .contraction import LEAST_TERMS, BlockSteps, Contraction, recognise, selects, tile_of
+from .contraction import (
+    LEAST_TERMS,
+    BlockSteps,
+    Contraction,
+    recognise,
+    selects,
+    stride_along,
+    tile_of,
+)
 from .integer_products import PAIR, paired_subscript, paired_term
 from .lines_of_products import LineOfProducts, line_of_products
 
@@ -350,10 +358,7 @@ class ContractionPlan(BlockSteps):
 
     def _stride(self, access: Access, loop: str) -> int:
         """By how many elements an access moves from one iteration of a loop to the next."""
-        statement = self.statistics.statements[self.found.statement]
-        position = self.found.iterators[loop]
-        direction = [int(k == position) for k in range(len(statement.statement.loops))]
-        return statement.stride(access, direction, self.statistics)
+        return stride_along(self.found, access, loop, self.statistics)
 
     def _has_own_arrays(self) -> bool:
         """Whether every operand is an array of its own: a copy would replace all uses."""

@@ -263,9 +263,8 @@ def _is_stored_between(
 
 def _registers(strides: Sequence[int], around: LoopsAround) -> int:
     """Registers for all that an access touches in one iteration of the innermost loop."""
-    innermost = max(
-        (depth for depth, loop in enumerate(around.loops) if loop.unroll != 0), default=0
-    )
+    inner = innermost_loop(around.loops)
+    innermost = 0 if inner is None else place_of(inner, around.loops)
     return prod(
         ceil(copies / (loop.vector or around.lanes if loop is around.vector else 1))
         for depth, (loop, count, stride) in enumerate(
