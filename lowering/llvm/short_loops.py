@@ -72,14 +72,18 @@ def vector_hints(
     function: Operation, target: Target, *, reassociates: bool
 ) -> dict[SSAValue, bool]:
     """The indices of loops along which LLVM is to make vectors first, or none."""
-    without = dict.fromkeys(_without_vectors(function, reassociates=reassociates), False)
+    without = dict.fromkeys(
+        _without_vectors(function, target, reassociates=reassociates), False
+    )
     without |= dict.fromkeys(_short_sums(function, target), False)
     if not reassociates:
         without |= dict.fromkeys(_cheap_terms(function), False)
     return without | dict.fromkeys(_vectors_first(function, target), True)
 
 
-def _without_vectors(function: Operation, *, reassociates: bool) -> Iterator[SSAValue]:
+def _without_vectors(
+    function: Operation, target: Target, *, reassociates: bool
+) -> Iterator[SSAValue]:
     """The indices of loops inside of which an innermost one is the better one for vectors.
 
     Along the loop of such an index more accesses jump, and fewer follow each other.
@@ -96,9 +100,11 @@ def _without_vectors(function: Operation, *, reassociates: bool) -> Iterator[SSA
         if not enclosing:
             continue
         accesses = _accesses(loop)
-        # Where the inner loop adds up one after the other, a gather that all its iterations share
-        # is no reason against vectors along the loop around, nor is a small stride.
+        # Where the inner loop adds up one after the other, or less than a vector holds, a gather
+        # that all its iterations share is no reason against vectors along the loop around, nor is
+        # a small stride.
         is_serial = not reassociates and _is_serial(loop, accesses)
+        is_serial |= _is_short_sum(loop, accesses, target)
         if reassociates:
             # What is added up in a register is accessed once, around the inner loop.
             accesses = [each for each in accesses if not _is_sum(loop, each, accesses)]
@@ -250,18 +256,40 @@ def _is_sum(loop: affine.ForOp, one: _Access, accesses: Sequence[_Access]) -> bo
 
 def _is_serial(loop: affine.ForOp, accesses: Sequence[_Access]) -> bool:
     """Whether all that a loop does is to add up floats, or the like, one after the other."""
+    added = _added_up(loop, accesses)
+    return added is not None and all(
+        isinstance(value.type, AnyFloat)
+        and not (isinstance(value.owner, Operation) and value.owner.name in _ANY_ORDER)
+        for value in added
+    )
+
+
+def _added_up(loop: affine.ForOp, accesses: Sequence[_Access]) -> list[SSAValue] | None:
+    """What a loop hands on or updates in place; None where it stores elsewhere."""
     loads = [(op.memref, access) for op, access in accesses if isinstance(op, affine.LoadOp)]
     last = loop.body.block.last_op
     results = list(last.operands) if last is not None else []
     for op, access in accesses:
         if isinstance(op, affine.StoreOp):
             if _moved(access, *_indices(loop)[0]) or (op.memref, access) not in loads:
-                return False
+                return None
             results.append(op.value)
-    return all(
-        isinstance(value.type, AnyFloat)
-        and not (isinstance(value.owner, Operation) and value.owner.name in _ANY_ORDER)
-        for value in results
+    return results
+
+
+def _is_short_sum(loop: affine.ForOp, accesses: Sequence[_Access], target: Target) -> bool:
+    """Whether a loop does nothing but add up, and the elements of a vector are more than it has."""
+    trips = trip_count(loop)
+    loaded = [
+        op.results[0].type
+        for op, access in accesses
+        if isinstance(op, affine.LoadOp) and _moved(access, *_indices(loop)[0])
+    ]
+    return (
+        trips is not None
+        and bool(loaded)
+        and trips < min(map(target.lanes, loaded))
+        and _added_up(loop, accesses) is not None
     )
 
 

@@ -23,6 +23,7 @@ from .hoisted_recurrences import with_hoisted_recurrences
 from .input_reuse import fuse_for_input_reuse
 from .jammed_loops import jammed_loops
 from .modulo_unrolling import modulo_unrolled
+from .offsets import separated_offsets
 from .rounded_subscripts import cut_at_rounding
 from .strategies import ALWAYS_COMPETING, COMPETING, FALLBACKS, FOR_OPAQUE, STRATEGIES, Strategy
 
@@ -202,10 +203,14 @@ def answered_candidates(
 def orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
     """Orders of the whole program, without marks, the first its own.
 
-    Those of the program with invariant recurrences hoisted, or with its remainders unrolled, if it
-    has any; then with double buffers.
+    Those of the program with invariant recurrences hoisted, its remainders unrolled, or offsets of
+    products separated, if it has any; then with double buffers.
     """
-    changed = with_hoisted_recurrences(original, context) or modulo_unrolled(original)
+    changed = (
+        with_hoisted_recurrences(original, context)
+        or modulo_unrolled(original)
+        or separated_offsets(original)
+    )
     if changed is not None:
         yield original
     yield from _orders(changed or original, context)

@@ -16,7 +16,10 @@ from ..polyhedral.widened_loads import widened_load
 PAIR = 2
 """Products that one operation adds."""
 
-_SUM_BITS, _FACTOR_BITS = 32, 16
+FACTOR_BITS = 16
+"""With a sign, in which both factors are packed."""
+
+_SUM_BITS = 32
 
 
 def paired_term(
@@ -61,7 +64,7 @@ def _extension(statement: Statement, factor: Access) -> Operation | None:
     users = [op for op in statement.body if value in op.operands]
     if len(users) != 1:
         return None
-    if factor.array.element_type == IntegerType(_FACTOR_BITS):
+    if factor.array.element_type == IntegerType(FACTOR_BITS):
         return users[0] if isinstance(users[0], ExtSIOp) else None
     return users[0] if widened_load(statement, factor) is not None else None
 

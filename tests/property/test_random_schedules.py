@@ -16,7 +16,7 @@ from support.scops import schedule_of
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.transformations.registry import all_transformations
 
-SCHEDULES = 150
+SCHEDULES = 200
 """Of each of two programs, in which every transformation is drawn."""
 
 PROGRAMS = 60

@@ -19,8 +19,6 @@ ORIGIN = 3
 class KindParts:
     """Appends to the lines of `code`; `deepest` is the depth of the deepest nest."""
 
-    """Appends nests to the lines of `code`; `deepest` is the depth of the deepest one."""
-
     def __init__(self, chooser: Chooser, code: ValueGenerator):
         self.chooser = chooser
         self.code = code

@@ -64,6 +64,15 @@ class KindValues(KindParts):
         ]
         return self._combined(scope, target, *wide)
 
+    def _with_offset(self, scope: Scope, value: str, kind: str, offset: str | None) -> str:
+        """A short integer in 32 bits, less an offset, or with one, or as it is."""
+        extension = choose(self.chooser, ("extui", "extsi"))
+        wide = self.code.emit(f"arith.{extension} {value} : {kind} to i32", "i32", scope)
+        if offset is None:
+            return wide
+        operation = choose(self.chooser, ("subi", "subi", "addi"))
+        return self.code.emit(f"arith.{operation} {wide}, {offset} : i32", "i32", scope)
+
     def _clamped(self, index: Index, size: Linear) -> Affine:
         """`min(i + c, n - 1)` or `max(i - c, 0)`."""
         offset = choose(self.chooser, (-2, -1, 0, 1, 2))

@@ -2,8 +2,8 @@
 
 Sweeps in place in all directions and colours, stencils that copy back or use planes in turn,
 interleaved channels, clamped borders, conditions on diagonals, looked-up rows, recurrences that
-lines share, repeated guards, masked stores and sums over blocks. `NESTS` is the table; what follows
-a nest uses the arrays that it has made as any others.
+lines share, repeated guards, masked stores, sums over blocks and products with offsets. `NESTS` is
+the table; what follows a nest uses the arrays that it has made as any others.
 """
 
 from __future__ import annotations
@@ -244,9 +244,30 @@ class KindNests(KindValues):
                 total = term(inner, self._get(inner, sums, place))
                 self._put(inner, sums, place, total, bounded=False)
 
+    def offsets(self, scope: Scope) -> None:
+        """Products of short integers less zero points, which stay along the sum, or almost."""
+        short = choose(self.chooser, ("i8", "i8", "i16"))
+        one, other = self._array(short, 2), self._array(short, 2)
+        points, sums = self._array("i32", 1), self._array("i32", 2)
+        with self._loops(scope, 3) as (inner, indices):
+            i, j, k = map(multiple, choose(self.chooser, (indices, indices, indices[::-1])))
+            factors: list[str] = []
+            for array, place, row in ((one, [i, k], i), (other, [k, j], j)):
+                value = self._get(inner, array, place)
+                offset = self.code.constant(self.chooser.integer(-3, 200), "i32", inner)
+                if chance(self.chooser, 40):
+                    offset = self._get(inner, points, [row if chance(self.chooser, 90) else k])
+                has_none = chance(self.chooser, 30)
+                factors.append(self._with_offset(inner, value, short, None if has_none else offset))
+            product = self.code.emit(f"arith.muli {', '.join(factors)} : i32", "i32", inner)
+            before = self._get(inner, sums, [i, j])
+            total = self.code.emit(f"arith.addi {before}, {product} : i32", "i32", inner)
+            self._put(inner, sums, [i, j], total)
+
 
 NESTS: tuple[Callable[[KindNests, Scope], None], ...] = (
     *(KindNests.sweep, KindNests.copied_back, KindNests.planes, KindNests.channels),
     *(KindNests.clamped, KindNests.diagonal, KindNests.lookup, KindNests.lookup),
     *(KindNests.recurrence, KindNests.guards, KindNests.masked, KindNests.blocks),
+    KindNests.offsets,
 )

@@ -135,6 +135,7 @@ OPTIONS: dict[tuple[str, str], Option] = {
     ("sink", "at"): _split_value,
     ("reorder", "statements"): _parts,
     ("hoist", "statements"): _one_statement,
+    ("separate-offsets", "statements"): _one_statement,
     ("retime", "after"): _statement_inside,
     ("unroll-and-jam", "factor"): _one_of(2, 4, 3),
     ("diamond", "size"): _one_of(2, 3, 4, 8),

@@ -44,6 +44,7 @@ RECIPES = (
     ("modulo-unroll", "split", "modulo-unroll"),
     ("double-buffer", "fuse", "tile"),
     ("hoist", "distribute", "vectorize"),
+    ("separate-offsets", "distribute", "tile"),
 )
 
 

@@ -108,4 +108,5 @@ SUBJECTS: dict[str, Callable[[Chooser, Schedule, Sequence[Loop]], list[Loop]]] =
     "modulo-unroll": _outermost,
     "double-buffer": _outermost,
     "hoist": _nothing,
+    "separate-offsets": _nothing,
 }

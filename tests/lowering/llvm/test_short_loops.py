@@ -458,3 +458,38 @@ def test_terms_that_all_sums_of_a_row_share_are_gathered_in_front_of_it(
     kernel(a, b, c)
     np.testing.assert_allclose(c, np.einsum("jiq,qk->kji", a, b), rtol=1e-5)
     assert HINT in kernel.llvm_ir
+
+
+BLOCKS = """
+func.func @blocks(%A: memref<{extent}x{extent}xi8>, %B: memref<8x8xi32>) {{
+  %zero = arith.constant 0 : i32
+  affine.for %i = 0 to 8 {{
+    affine.for %j = 0 to 8 {{
+      %rows = affine.for %u = 0 to {size} iter_args(%r = %zero) -> (i32) {{
+        %row = affine.for %v = 0 to {size} iter_args(%s = %r) -> (i32) {{
+          %a = affine.load %A[{size} * %i + %u, {size} * %j + %v] : memref<{extent}x{extent}xi8>
+          %b = arith.extui %a : i8 to i32
+          %c = arith.addi %s, %b : i32
+          affine.yield %c : i32
+        }}
+        affine.yield %row : i32
+      }}
+      affine.store %rows, %B[%i, %j] : memref<8x8xi32>
+    }}
+  }}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(("size", "hints"), [(4, 2), (8, 3)])
+def test_sums_of_less_than_a_vector_are_lanes_of_the_loop_around(size: int, hints: int) -> None:
+    """LLVM shuffles rows where lanes are up to four elements apart."""
+    (function,) = load(BLOCKS.format(size=size, extent=8 * size)).values()
+    pixels = np.random.default_rng(2).integers(0, 256, (8 * size, 8 * size)).astype(np.uint8)
+    sums = np.zeros((8, 8), np.int32)
+    kernel = function.compile(None, threads=1)
+    kernel(pixels, sums)
+    blocks = pixels.astype(np.int32).reshape(8, size, 8, size)
+    np.testing.assert_array_equal(sums, blocks.sum(axis=(1, 3)))
+    assert len(re.findall("!llvm.loop !", kernel.llvm_ir)) == hints
