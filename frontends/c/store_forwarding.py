@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from xdsl.dialects import memref
 from xdsl.dialects.affine import LoadOp, StoreOp
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Block, Operation
 
 _PURE = ("arith.", "math.")
@@ -22,7 +23,9 @@ def forward_local_scalars(function: Operation) -> None:
     m = A[i]; m = min(m, B[i]); C[i] = m      ->      C[i] = min(A[i], B[i])
 
     Only where the assignment is needless then, and nothing that it reads is overwritten before the
-    use: so nothing is computed twice, and no statements become one for their order.
+    use: so nothing is computed twice, and no statements become one for their order. Arithmetic of
+    indices and arguments goes to all uses, also to those in loops and branches: subscripts and
+    conditions are seen as what they are.
     """
     for cell in list(function.walk()):
         if not isinstance(cell, memref.AllocaOp) or cell.memref.type.get_shape():
@@ -44,22 +47,55 @@ def _forward(cell: memref.AllocaOp, block: Block) -> None:
         if not isinstance(store, StoreOp):
             continue
         until = next(
-            (k for k, op in enumerate(events) if k > number and isinstance(op, StoreOp)), None
+            (k for k, op in enumerate(events) if k > number and not _only_loads(op, cell)), None
         )
-        loads = [op for op in events[number + 1 : until] if isinstance(op, LoadOp)]
         is_last = until is None
-        if not loads or len(loads) != len(events[number + 1 : until]):
-            continue  # Loops and branches access it.
-        if is_last and cell.parent is not block:
+        if (is_last and cell.parent is not block) or (
+            until is not None and not isinstance(events[until], StoreOp)
+        ):
             continue
-        user = _only_user(loads)
-        if user is not None and not _is_overwritten(store, user):
+        loads = [load for op in events[number + 1 : until] for load in _loads_of(op, cell)]
+        if loads and (_is_index_arithmetic(store) or _has_one_user(store, loads)):
             for load in loads:
                 load.result.replace_all_uses_with(store.value)
                 load.detach()
                 load.erase()
             store.detach()
             store.erase()
+
+
+def _only_loads(operation: Operation, cell: memref.AllocaOp) -> bool:
+    """Whether an operation, with all inside, reads a scalar and does not change it."""
+    return not any(
+        isinstance(use.operation, StoreOp) and _contains(operation, use.operation)
+        for use in cell.memref.uses
+    )
+
+
+def _loads_of(operation: Operation, cell: memref.AllocaOp) -> list[LoadOp]:
+    """The loads of a scalar that are an operation, or are inside of it."""
+    return [
+        use.operation
+        for use in cell.memref.uses
+        if isinstance(use.operation, LoadOp) and _contains(operation, use.operation)
+    ]
+
+
+def _contains(operation: Operation, inner: Operation) -> bool:
+    return operation is inner or operation.is_ancestor(inner)
+
+
+def _is_index_arithmetic(store: StoreOp) -> bool:
+    """Whether a store's value follows from indices of loops and arguments alone."""
+    return not any(True for _ in _loads(store)) and isinstance(store.value.type, IntegerType)
+
+
+def _has_one_user(store: StoreOp, loads: Sequence[LoadOp]) -> bool:
+    """Whether loads are there for one later store of the block, which reads what this one did."""
+    if any(load.parent is not store.parent for load in loads):
+        return False
+    user = _only_user(loads)
+    return user is not None and not _is_overwritten(store, user)
 
 
 def _events(cell: memref.AllocaOp, block: Block) -> list[Operation]:

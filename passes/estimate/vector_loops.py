@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -285,7 +286,8 @@ class VectorLoops:
         """Whether all statements of a loop that run under it run in the same of its iterations.
 
         Some may not run at all for some values of the loops around it: such guards are outside.
-        Where LLVM makes the vectors, it selects what is stored to scalars of the program.
+        Where LLVM makes the vectors, it selects what is stored to scalars of the program, but does
+        not compute many alternatives of one value, as at mirrored borders.
         """
         if len(loop.schedule) == 1:
             return True
@@ -301,10 +303,25 @@ class VectorLoops:
             ]
             # Vector loops of full tiles are generated without those that differ at borders.
             most = MOST_BORDERS if loop.vector is not None else 0.0
-            found = self._in_step[key] = all(
-                _agree(one, other, most) for one, other in combinations(parts, 2)
-            )
+            found = all(_agree(one, other, most) for one, other in combinations(parts, 2))
+            found = found and (loop.vector is not None or not self._has_alternatives(loop, around))
+            self._in_step[key] = found
         return found
+
+    def _has_alternatives(self, loop: Loop, around: Sequence[Loop]) -> bool:
+        """Whether three statements or more read elements for one scalar, one in each iteration."""
+        groups: defaultdict[tuple[str, Sequence[int]], list[isl.Set]] = defaultdict(list)
+        for leaf, loops in leaves(loop, tuple(around[:-1])):
+            statement = self._program.statement(leaf.statement).statement
+            if not self._stores_elements(leaf.statement) and any(
+                not is_scalar(read.array) for read in statement.reads
+            ):
+                key = statement.writes[0].array.name, tuple(map(id, loops))
+                groups[key].append(self._iterations(leaf.statement, loops))
+        return any(
+            sum(one.is_disjoint(other) for one, other in combinations(group, 2)) > 1
+            for group in groups.values()
+        )
 
     def _stores_elements(self, name: str) -> bool:
         writes = self._program.statement(name).statement.writes

@@ -28,7 +28,7 @@ from ..reduction_kinds import reduction_kind
 from .affine_min_max import split_extremum
 from .applied_data import expand_applied_data
 from .cells import Cell, as_index, insert_before, result_cell
-from .clamped_subscripts import split_clamped_subscripts
+from .chosen_subscripts import split_chosen_subscripts
 from .if_conversion import convert_branch, is_on_data
 from .linearize_index import apply_delinearize, apply_linearize
 from .narrow_floats import widen_operation
@@ -43,7 +43,7 @@ def make_affine(function: func.FuncOp) -> None:
     """Rewrites in place, and outlines what affine cannot say; raises SourceError."""
     # Accesses and indices first, as the other rewrites look at them.
     _rewrite(function, _ACCESSES)
-    split_clamped_subscripts(function)
+    split_chosen_subscripts(function)
     expand_applied_data(function)
     outline_opaque_regions(function)
     _rewrite(function, _STRUCTURES)

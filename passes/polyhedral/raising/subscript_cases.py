@@ -1,0 +1,352 @@
+"""Cases of subscripts: what minima, selections, and divisions by sizes depend on.
+
+`x > 0 ? x - 1 : 0` has a case for `x > 0` and one for all others; `(i + 1) mod n` has one for each
+quotient, of which there are two where 0 <= i < n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import islpy as isl
+from xdsl.dialects import arith, func
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import AffineConstraintKind, AffineExpr
+
+from ....dialects.affine import ForOp, IfOp
+from ..affine_text import to_text
+from ..integer_ranges import constant_of
+from .affine_values import AffineValues, NotAffineError
+from .cells import insert_before
+
+Outcomes = Mapping[Hashable, int]
+"""What has been decided: truth values, whether the first operand is chosen, quotients."""
+
+
+class UndecidedError(Exception):
+    """A subscript has parts whose cases are not known."""
+
+
+class Condition(NamedTuple):
+    """`form`, of affine values as its symbols, is at least 0, or equal to it."""
+
+    operands: tuple[SSAValue, ...]
+    form: AffineExpr
+    kind: AffineConstraintKind = AffineConstraintKind.ge
+
+
+class Decision(NamedTuple):
+    """A part of a subscript with two outcomes: the first where a condition holds."""
+
+    key: Hashable
+    condition: Condition
+    outcomes: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Region:
+    """The iterations that reach an operation, or more, by conditions in isl's syntax."""
+
+    values: AffineValues
+    names: tuple[str, ...]
+    conditions: tuple[str, ...] = ()
+
+    @classmethod
+    def around(cls, values: AffineValues, block: Block) -> Region:
+        """The iterations of the loops around a block."""
+        loops = list(_loops_around(block))[::-1]
+        region = cls(values, tuple(f"i{depth}" for depth in range(len(loops))))
+        for depth, loop in enumerate(loops):
+            values.bind(loop.body.block.args[0], depth)
+            index = region.names[depth]
+            bounds = (
+                (loop.lowerBoundMap.data, loop.lowerBoundOperands, "<="),
+                (
+                    loop.upperBoundMap.data,
+                    loop.upperBoundOperands,
+                    ">",
+                ),
+            )
+            for map_, operands, sign in bounds:
+                try:
+                    limits = values.map(map_, operands, piecewise=True)
+                except NotAffineError:
+                    continue
+                texts = [f"{values.text(each, region.names)} {sign} {index}" for each in limits]
+                region = replace(region, conditions=(*region.conditions, *texts))
+        return region
+
+    def where(self, condition: Condition, *, holds: bool = True) -> Region:
+        """Those iterations in which a condition holds, or does not; raises UndecidedError."""
+        texts = [self._text(each) for each in condition.operands]
+        text = to_text(condition.form, [], texts)
+        if condition.kind is AffineConstraintKind.eq:
+            added = f"{text} = 0" if holds else f"({text} < 0 or {text} > 0)"
+        else:
+            added = f"{text} >= 0" if holds else f"{text} < 0"
+        return replace(self, conditions=(*self.conditions, added))
+
+    def _text(self, value: SSAValue) -> str:
+        try:
+            return self.values.text(self.values.expression(value, piecewise=True), self.names)
+        except NotAffineError as error:
+            raise UndecidedError(str(error)) from error
+
+    def always(self, condition: Condition) -> bool:
+        """Whether a condition holds in all iterations; raises UndecidedError."""
+        return self.where(condition, holds=False).is_empty()
+
+    def is_empty(self) -> bool:
+        """Whether there are no such iterations."""
+        parameters = ", ".join(each.name for each in self.values.parameters)
+        domain = f"[{', '.join(self.names)}] : {' and '.join(self.conditions) or '1 = 1'}"
+        return isl.Set(f"[{parameters}] -> {{ {domain} }}").is_empty()
+
+
+def _loops_around(block: Block) -> Iterator[ForOp]:
+    around = block.parent_op()
+    while around is not None and not isinstance(around, func.FuncOp):
+        if isinstance(around, ForOp):
+            yield around
+        elif around.regions and around.regions[0].block.args:
+            raise UndecidedError(f"it is in '{around.name}'")
+        around = around.parent_op()
+
+
+_EXTREMA = arith.MinSIOp | arith.MaxSIOp
+_CASTS = ("arith.extsi", "arith.index_cast")
+_PLAIN = ("arith.addi", "arith.constant", "arith.muli", "arith.subi", "memref.dim", *_CASTS)
+_QUOTIENTS = ("arith.divsi", "arith.divui", "arith.floordivsi")
+_REMAINDERS = ("arith.remsi", "arith.remui")
+_TRUTHS = ("arith.andi", "arith.ori")
+
+_LEFT, _RIGHT = AffineExpr.symbol(0), AffineExpr.symbol(1)
+
+_EQUAL = {0: 1, 1: 0}
+"""By the number of a comparison, what it gives for equal numbers."""
+
+_SIGNED = {
+    2: _RIGHT - _LEFT - 1,
+    3: _RIGHT - _LEFT,
+    4: _LEFT - _RIGHT - 1,
+    5: _LEFT - _RIGHT,
+}
+"""By the number of a comparison: what is at least 0 where it is true."""
+
+
+class SubscriptCases:
+    """The cases of subscripts in front of one operation, where new operations go."""
+
+    def __init__(self, anchor: Operation) -> None:
+        self.anchor = anchor
+        self.made: list[Operation] = []
+        self._keys: dict[SSAValue, Hashable] = {}
+
+    def pending(self, value: SSAValue, known: Outcomes, region: Region) -> Decision | None:
+        """What is to be decided next for a value; raises UndecidedError."""
+        owner = value.owner
+        if not isinstance(owner, Operation):
+            return None
+        if isinstance(owner, arith.SelectOp):
+            truth = self._truth(owner.cond, known, region)
+            if isinstance(truth, Decision):
+                return truth
+            return self.pending(owner.lhs if truth else owner.rhs, known, region)
+        if isinstance(owner, IfOp):
+            truth = self._holds(owner, known, region)
+            if isinstance(truth, Decision):
+                return truth
+            return self.pending(_yielded(owner, value, truth), known, region)
+        is_extremum = isinstance(owner, _EXTREMA)
+        is_division = _is_division(owner)
+        if not (is_extremum or is_division or owner.name in (*_PLAIN, "affine.apply")):
+            raise UndecidedError(f"it is computed by {owner.name}")
+        for operand in owner.operands:
+            if isinstance(operand.type, IndexType | IntegerType):
+                found = self.pending(operand, known, region)
+                if found is not None:
+                    return found
+        key = self.key(value)
+        if key in known or not (is_extremum or is_division):
+            return None
+        operands = tuple(self.resolved(each, known) for each in owner.operands)
+        if is_division:
+            return _division(key, owner, operands, region)
+        form = _RIGHT - _LEFT if isinstance(owner, arith.MinSIOp) else _LEFT - _RIGHT
+        return Decision(key, Condition(operands, form), (1, 0))
+
+    def _truth(self, value: SSAValue, known: Outcomes, region: Region) -> Decision | bool:
+        """A condition of indices, as far as it is known."""
+        owner = value.owner
+        constant = constant_of(value)
+        if constant is not None:
+            return bool(constant)
+        if isinstance(owner, Operation) and owner.name in _TRUTHS:
+            first = self._truth(owner.operands[0], known, region)
+            if isinstance(first, Decision) or first == (owner.name == "arith.ori"):
+                return first
+            return self._truth(owner.operands[1], known, region)
+        if not isinstance(owner, arith.CmpiOp):
+            raise UndecidedError("a condition is no comparison of indices")
+        for operand in owner.operands:
+            found = self.pending(operand, known, region)
+            if found is not None:
+                return found
+        key = self.key(value)
+        if key in known:
+            return bool(known[key])
+        operands = tuple(self.resolved(each, known) for each in owner.operands)
+        predicate = owner.predicate.value.data
+        if predicate in _EQUAL:
+            condition = Condition(operands, _RIGHT - _LEFT, AffineConstraintKind.eq)
+            return Decision(key, condition, (_EQUAL[predicate], 1 - _EQUAL[predicate]))
+        if predicate not in _SIGNED:
+            raise UndecidedError("a comparison is one without signs")
+        return Decision(key, Condition(operands, _SIGNED[predicate]), (1, 0))
+
+    def _holds(self, branch: IfOp, known: Outcomes, region: Region) -> Decision | bool:
+        """Whether the conditions of an affine.if hold, as far as it is known."""
+        for operand in branch.operands:
+            found = self.pending(operand, known, region)
+            if found is not None:
+                return found
+        set_ = branch.condition.data
+        for number, constraint in enumerate(set_.constraints):
+            key = branch, number
+            if key in known and not known[key]:
+                return False
+            if key not in known:
+                operands = tuple(self.resolved(each, known) for each in branch.operands)
+                own = [AffineExpr.symbol(k) for k in range(len(operands))]
+                form = constraint.lhs - constraint.rhs
+                if constraint.kind is AffineConstraintKind.le:
+                    form = constraint.rhs - constraint.lhs
+                form = form.replace_dims_and_symbols(own[: set_.num_dims], own[set_.num_dims :])
+                is_equal = constraint.kind is AffineConstraintKind.eq
+                kind = constraint.kind if is_equal else AffineConstraintKind.ge
+                return Decision(key, Condition(operands, form, kind), (1, 0))
+        return True
+
+    def resolved(self, value: SSAValue, known: Outcomes) -> SSAValue:
+        """A value with what has been decided, computed in front of the anchor."""
+        owner = value.owner
+        if isinstance(value, BlockArgument):
+            return value
+        assert isinstance(owner, Operation)
+        if isinstance(owner, arith.SelectOp):
+            truth = self._decided(owner.cond, known)
+            return self.resolved(owner.lhs if truth else owner.rhs, known)
+        if isinstance(owner, IfOp):
+            truth = all(known[owner, k] for k in range(len(owner.condition.data.constraints)))
+            return self.resolved(_yielded(owner, value, truth), known)
+        key = self.key(value)
+        if isinstance(owner, _EXTREMA):
+            return self.resolved(owner.lhs if known[key] else owner.rhs, known)
+        operands = [self.resolved(each, known) for each in owner.operands]
+        if _is_division(owner):
+            return self._divided(owner, operands, known[key])
+        copy = owner.clone(dict(zip(owner.operands, operands, strict=True)))
+        return self._insert(copy)
+
+    def _decided(self, value: SSAValue, known: Outcomes) -> bool:
+        owner = value.owner
+        constant = constant_of(value)
+        if constant is not None:
+            return bool(constant)
+        assert isinstance(owner, Operation)
+        if owner.name in _TRUTHS:
+            first = self._decided(owner.operands[0], known)
+            is_known = first == (owner.name == "arith.ori")
+            return first if is_known else self._decided(owner.operands[1], known)
+        return bool(known[self.key(value)])
+
+    def _divided(self, owner: Operation, operands: Sequence[SSAValue], quotient: int) -> SSAValue:
+        """A quotient, or the remainder that it leaves."""
+        value, divisor = operands
+        if owner.name in _QUOTIENTS:
+            return self._insert(arith.ConstantOp(IntegerAttr(quotient, value.type)))
+        if not quotient:
+            return value
+        kind = arith.SubiOp if quotient > 0 else arith.AddiOp
+        return self._insert(kind(value, divisor))
+
+    def _insert(self, operation: Operation) -> SSAValue:
+        insert_before(self.anchor, operation)
+        self.made.append(operation)
+        return operation.results[0]
+
+    def drop_unused(self) -> None:
+        """Removes the operations that nothing uses."""
+        for operation in reversed(self.made):
+            if not any(result.uses.get_length() for result in operation.results):
+                operation.detach()
+                operation.erase()
+
+    def key(self, value: SSAValue) -> Hashable:
+        """Equal for values that are computed alike."""
+        owner = value.owner
+        if not isinstance(owner, Operation):
+            return value
+        if isinstance(owner, IfOp):
+            return value
+        if value not in self._keys:
+            properties = tuple(sorted((n, str(p)) for n, p in owner.properties.items()))
+            operands = tuple(self.key(each) for each in owner.operands)
+            self._keys[value] = (owner.name, properties, operands)
+        return self._keys[value]
+
+
+def has_cases(value: SSAValue) -> bool:
+    """Whether a subscript is made of selections, minima or divisions by sizes, among others."""
+    pending, seen = [value], set[SSAValue]()
+    while pending:
+        current = pending.pop()
+        owner = current.owner
+        if current in seen or not isinstance(owner, Operation):
+            continue
+        seen.add(current)
+        if isinstance(owner, IfOp | arith.SelectOp | _EXTREMA) or _is_division(owner):
+            return True
+        if owner.name in (*_PLAIN, "affine.apply"):
+            pending += owner.operands
+    return False
+
+
+def _yielded(branch: IfOp, value: SSAValue, truth: bool) -> SSAValue:
+    """What a branch gives for one of its results."""
+    end = branch.regions[0 if truth else 1].block.last_op
+    assert end is not None
+    return end.operands[list(branch.results).index(value)]
+
+
+def _is_division(owner: Operation) -> bool:
+    """Whether it is one by a size: those by constants are affine."""
+    return owner.name in (*_QUOTIENTS, *_REMAINDERS) and constant_of(owner.operands[1]) is None
+
+
+def _division(
+    key: Hashable, owner: Operation, operands: tuple[SSAValue, ...], region: Region
+) -> Decision:
+    """The quotient of a division by a positive size, where there are at most two.
+
+    Raises UndecidedError.
+    """
+
+    def always(*forms: AffineExpr) -> bool:
+        return all(region.always(Condition(operands, form)) for form in forms)
+
+    value, size = _LEFT, _RIGHT
+    if always(size - 1):
+        if always(value, 2 * size - value - 1):
+            return Decision(key, Condition(operands, size - value - 1), (0, 1))
+        if owner.name == "arith.floordivsi" and always(value + size, size - value - 1):
+            return Decision(key, Condition(operands, value), (0, -1))
+        if owner.name in _TOWARDS_ZERO and always(value + size - 1, size - value - 1):
+            return Decision(key, Condition(operands, size - 1), (0, 0))
+    raise UndecidedError("a quotient may have more than two values")
+
+
+_TOWARDS_ZERO = ("arith.divsi", "arith.remsi")
