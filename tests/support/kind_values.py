@@ -73,6 +73,47 @@ class KindValues(KindParts):
         operation = choose(self.chooser, ("subi", "subi", "addi"))
         return self.code.emit(f"arith.{operation} {wide}, {offset} : i32", "i32", scope)
 
+    def _at_border(self, index: Index, size: Linear) -> Affine:
+        """A position near an index that is brought back into an array."""
+        forms = (
+            KindValues._clamped,
+            KindValues._clamped,
+            KindValues._mirrored_at,
+            KindValues._wrapped,
+        )
+        return choose(self.chooser, forms)(self, index, size)
+
+    def _wrapped(self, index: Index, size: Linear) -> Affine:
+        """`(i + n + c) mod n`, where the grid is periodic."""
+        offset = choose(self.chooser, (-1, 1, 0, 2))
+        moved = multiple(index).shifted(offset)
+        moved = Affine(moved.terms, moved.sizes + (size if offset < 0 else Linear()))
+        names = [self.memory.fresh("q") for _ in range(3)]
+        for name, value in zip(names, (moved, Affine((), size)), strict=False):
+            self.lines.append(f"{name} = affine.apply {affine_map([value])}")
+        operation = choose(self.chooser, ("remsi", "remui"))
+        self.lines.append(f"{names[2]} = arith.{operation} {names[0]}, {names[1]} : index")
+        return multiple(Index(names[2], Linear(), size.shifted(-1)))
+
+    def _mirrored_at(self, index: Index, size: Linear) -> Affine:
+        """`x < 0 ? -x : x`, or `x < n ? x : 2 n - 2 - x`."""
+        low = chance(self.chooser, 50)
+        offset = choose(self.chooser, (1, 2)) * (-1 if low else 1)
+        here = multiple(index).shifted(offset)
+        mirrored = here * -1 if low else (here * -1).plus(size.shifted(-1) * 2)
+        names = [self.memory.fresh("q") for _ in range(4)]
+        limit = Affine((), Linear() if low else size)
+        for name, value in zip(names, (here, mirrored, limit), strict=False):
+            self.lines.append(f"{name} = affine.apply {affine_map([value])}")
+        test = self.memory.fresh("c")
+        predicate, order = (
+            ("slt", (1, 0)) if low else choose(self.chooser, (("slt", (0, 1)), ("sge", (1, 0))))
+        )
+        self.lines.append(f"{test} = arith.cmpi {predicate}, {names[0]}, {names[2]} : index")
+        chosen = [names[k] for k in order]
+        self.lines.append(f"{names[3]} = arith.select {test}, {', '.join(chosen)} : index")
+        return multiple(Index(names[3], Linear((), -3), size.shifted(3)))
+
     def _clamped(self, index: Index, size: Linear) -> Affine:
         """`min(i + c, n - 1)` or `max(i - c, 0)`."""
         offset = choose(self.chooser, (-2, -1, 0, 1, 2))

@@ -103,14 +103,14 @@ class KindNests(KindValues):
                 self._put(inner, target, [*map(multiple, outer), lane], value)
 
     def clamped(self, scope: Scope) -> None:
-        """Taps around an element, at positions that are clamped to the array."""
+        """Taps around an element, at positions that are clamped, mirrored or wrapped around."""
         kind = self._kind()
         source, target = self._array(kind, 2), self._array(kind, 2)
         size = Linear.size(self.memory.size())
         with self._loops(scope, 2, size) as (inner, (i, j)):
             value = self._get(inner, source, [multiple(i), multiple(j)])
             for _ in range(choose(self.chooser, (2, 1, 3))):
-                place = [self._clamped(each, size) for each in (i, j)]
+                place = [self._at_border(each, size) for each in (i, j)]
                 value = self._combined(inner, kind, value, self._get(inner, source, place))
             self._put(inner, target, [multiple(i), multiple(j)], value)
 

@@ -42,6 +42,8 @@ MOST_CASES = 16
 
 _Access = LoadOp | StoreOp
 
+_COPIED = ("arith.", "math.", "affine.apply", "memref.dim")
+
 
 def split_chosen_subscripts(function: func.FuncOp) -> None:
     """Gives accesses at chosen positions, and what they belong to, copies for each case, in place.
@@ -76,14 +78,14 @@ _PURE = ("arith.", "affine.apply", "affine.yield")
 
 
 def _runs(function: func.FuncOp) -> Iterator[list[Operation]]:
-    """Operations one after the other without any inside, nor an end of a block."""
+    """Accesses and arithmetic one after the other."""
     blocks = [block for op in function.walk() for region in op.regions for block in region.blocks]
     for block in blocks:
         run: list[Operation] = []
         for op in block.ops:
-            if not op.regions and op is not block.last_op:
+            if isinstance(op, _Access) or op.name.startswith(_COPIED):
                 run.append(op)
-            elif run:
+            else:
                 yield run
                 run = []
 

@@ -344,8 +344,8 @@ def _division(
             return Decision(key, Condition(operands, size - value - 1), (0, 1))
         if owner.name == "arith.floordivsi" and always(value + size, size - value - 1):
             return Decision(key, Condition(operands, value), (0, -1))
-        if owner.name in _TOWARDS_ZERO and always(value + size - 1, size - value - 1):
-            return Decision(key, Condition(operands, size - 1), (0, 0))
+        if owner.name in _TOWARDS_ZERO and always(value + 2 * size - 1, size - value - 1):
+            return Decision(key, Condition(operands, value + size - 1), (0, -1))
     raise UndecidedError("a quotient may have more than two values")
 
 
