@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...passes.machine.target import Target
-from ..calling.arguments import ArrayArgument
-from ..calling.signature import Signature
 from ..jit import object_code as jit
 from ..measuring.stopwatch import stopwatch
 from .case import Case
@@ -33,7 +31,7 @@ class NativeRun:
         self._case = case
         self._keep = keep
         self._before = before
-        self._stopwatch = stopwatch(llvm_types(case.function.signature))
+        self._stopwatch = stopwatch(case.function.signature.llvm_types)
         self._values = [address, 1, *case.c_values]
 
     def time(self) -> float:
@@ -45,19 +43,6 @@ class NativeRun:
     def outputs(self) -> Mapping[str, NDArray[Any]]:
         """What the last run computed, by name."""
         return self._case.outputs()
-
-
-_LLVM_TYPES = {"f64": "double", "f32": "float", "index": "i64"}
-
-
-def llvm_types(signature: Signature) -> tuple[str, ...]:
-    """The LLVM types of a kernel's arguments."""
-    return tuple(
-        "ptr"
-        if isinstance(argument, ArrayArgument)
-        else _LLVM_TYPES.get(argument.element.name, argument.element.name)
-        for argument in signature.arguments
-    )
 
 
 @functools.cache

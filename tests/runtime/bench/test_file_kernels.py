@@ -88,6 +88,22 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_arguments_of_all_integer_types(tmp_path: Path) -> None:
+    kinds = ("uint8_t", "int8_t", "uint16_t", "int16_t", "uint32_t", "int64_t", "_Bool")
+    arguments = ", ".join(f"{kind} x{k}" for k, kind in enumerate(kinds))
+    total = " + ".join(f"x{k}" for k in range(len(kinds)))
+    (tmp_path / "sum.c").write_text(
+        f"#include <stdint.h>\nvoid sum(int n, {arguments}, uint8_t *a) {{\n"
+        f"  for (int i = 0; i < n; i++) a[i] += {total};\n}}\n"
+    )
+    json = ["--json", str(tmp_path / "rows.json")]
+    options = ["-s", "n=50", "--peers", "gcc", *json, *QUICK]
+    assert main(["bench", str(tmp_path / "sum.c"), *options]) == 0
+    rows = check_file(tmp_path / "rows.json", "bench")["rows"]
+    assert len([row for row in rows if row["median"]]) > 1
+    assert all(row["correct"] for row in rows if row["median"])
+
+
 def test_functions_of_files_are_measured_beside_shipped_kernels(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
