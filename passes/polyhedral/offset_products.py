@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.arith import ExtSIOp, ExtUIOp
+from .integer_ranges import integer_width
 from .reductions import Accumulation
 from .scop import Access, Statement
 
@@ -93,5 +93,5 @@ def is_short(factor: Factor, bits: int) -> bool:
     """Whether so many bits with a sign hold what a factor loads."""
     op = factor.value.owner
     assert isinstance(op, ExtSIOp | ExtUIOp)
-    kind = op.operands[0].type
-    return isinstance(kind, IntegerType) and kind.width.data <= bits - isinstance(op, ExtUIOp)
+    width = integer_width(op.operands[0].type)
+    return width is not None and width <= bits - isinstance(op, ExtUIOp)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import islpy as isl
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
@@ -193,7 +193,9 @@ class _Separation:
         name = free_name(f"sum_{source}", {array.name for array in self.old.arrays} | self.taken)
         array = Array(name, store.element_type, (None,) * len(rows), store.value, None)
         start, _ = self._copied(f"start_{source}", rows)
-        zero = arith.ConstantOp(IntegerAttr(0, store.element_type))
+        kind = store.element_type
+        assert isinstance(kind, IntegerType), "sums of integers are multiplied out"
+        zero = arith.ConstantOp(IntegerAttr(0, kind))
         start = self._storing(start, [zero], array, self._place(rows, rows))
         total, (term,) = self._copied(f"add_{source}", inside, [value])
         element = self._place(rows, inside)

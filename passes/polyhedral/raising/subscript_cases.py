@@ -267,11 +267,13 @@ class SubscriptCases:
         """A quotient, or the remainder that it leaves."""
         value, divisor = operands
         if owner.name in _QUOTIENTS:
-            return self._insert(arith.ConstantOp(IntegerAttr(quotient, value.type)))
+            kind = value.type
+            assert isinstance(kind, IndexType | IntegerType)
+            return self._insert(arith.ConstantOp(IntegerAttr(quotient, kind)))
         if not quotient:
             return value
-        kind = arith.SubiOp if quotient > 0 else arith.AddiOp
-        return self._insert(kind(value, divisor))
+        operation = arith.SubiOp if quotient > 0 else arith.AddiOp
+        return self._insert(operation(value, divisor))
 
     def _insert(self, operation: Operation) -> SSAValue:
         insert_before(self.anchor, operation)
@@ -319,7 +321,7 @@ def _yielded(branch: IfOp, value: SSAValue, truth: bool) -> SSAValue:
     """What a branch gives for one of its results."""
     end = branch.regions[0 if truth else 1].block.last_op
     assert end is not None
-    return end.operands[list(branch.results).index(value)]
+    return end.operands[[each is value for each in branch.results].index(True)]
 
 
 def _is_division(owner: Operation) -> bool:
