@@ -127,6 +127,7 @@ class _Maker:
         else:
             self.declared.append((str(symbol.type), f"a{argument}"))
             self.given.append(symbol.spelling)
+            self._size(argument, None, f"a{argument}")  # one of data that a subscript has, too
         self.texts[argument] = [f"a{argument}"]
         self.kinds_of[argument] = [self.declared[-1][0]]
         self._share(argument, symbol, f"sizeof({symbol.type})")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from clang import cindex
 
 from .clang_library import CSource, evaluate
@@ -183,12 +185,7 @@ class Reader:
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
         place = self.expressions.place(cursor)
         if len(inner) < 4:
-            # libclang does not tell which part is missing.
-            return self._refused(
-                cursor,
-                "this loop lacks a first value, a condition or a step",
-                "write `for (i = 0; i < n; i++)`",
-            )
+            return self._incomplete(cursor, inner)
         first = self.statements(inner[0])
         test = self.expressions.read(inner[1])
         steps = self.statements(inner[2])
@@ -210,6 +207,29 @@ class Reader:
         body.statements += last
         loop = For(place, start, end, own[0], test, step[0].expression, body)
         return Block(place, start, end, [*before, loop]) if before else loop
+
+    def _incomplete(self, cursor: cindex.Cursor, inner: list[cindex.Cursor]) -> Statement:
+        """A loop without a first value or a step: `for (a; t;) A` -> `a; while (t) A`."""
+        start, end = cursor.extent.start.offset, cursor.extent.end.offset
+        parts = self._parts(start, inner)
+        if parts is None or 1 not in parts:
+            missing = "a condition" if parts else "a first value, a condition or a step"
+            hint = "write `for (i = 0; i < n; i++)`"
+            return self._refused(cursor, f"this loop lacks {missing}", hint)
+        place, test = self.expressions.place(cursor), self.expressions.read(parts[1])
+        body = without_continue(self._block(inner[-1]))
+        body.statements += self.statements(parts[2]) if 2 in parts else []
+        loop = While(place, start, end, test, body)
+        first = self.statements(parts[0]) if 0 in parts else []
+        return Block(place, start, end, [*first, loop]) if first else loop
+
+    def _parts(self, start: int, inner: list[cindex.Cursor]) -> dict[int, cindex.Cursor] | None:
+        """The parts of a loop's head by their number: libclang does not tell which are missing."""
+        head = self.source.data[start : inner[-1].extent.start.offset]
+        ends = [start + each.start() for each in re.finditer(b";", head)]
+        if len(ends) != 2 or re.search(rb"[\"'/{]", head):
+            return None
+        return {sum(each.extent.start.offset > end for end in ends): each for each in inner[:-1]}
 
 
 def _meet(one: Statement, other: Statement) -> bool:

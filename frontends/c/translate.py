@@ -13,6 +13,7 @@ from ..text.affine import Name as TextName
 from ..text.emitter import Emitter, Line
 from .c_types import BOOL, Elements, FloatType, IntegerType, elements_of, has_structures
 from .certain_reads import uncertain_reads
+from .counted_loops import with_for_loops
 from .domain import Domain
 from .element_sizes import ElementSizes, NewSize
 from .expressions import Expressions
@@ -84,13 +85,16 @@ class Translation:
 def translate(region: Region) -> Translation:
     """The text of a region; raises SourceError."""
     behind = region.behind
+    block = region.block
+    if not region.function.has_labels:
+        block = with_for_loops(block, behind)
     later = {each.symbol for each in all_expressions(behind) if isinstance(each, Name)}
     body = without_moves(
-        region.block,
+        block,
         region.function.body,
         {
             each
-            for each in moved_pointers(region.block.statements)
+            for each in moved_pointers(block.statements)
             if _is_lasting(each, later, behind) or _is_repeated(each, region)
         },
     )
