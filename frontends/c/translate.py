@@ -270,7 +270,8 @@ class _Declarations:
     def _array(self, symbol: Symbol, name: str, elements: Elements) -> Parameter:
         lengths = extents(self.strides.get(symbol, ()))
         if lengths:
-            elements = Elements(elements.element, (None,) * (len(lengths) + 1))
+            flat = (None,) * (len(lengths) + 1)
+            elements = Elements(elements.element, (*flat, *elements.extents[1:]))
         self.expressions.arrays[symbol] = Array(name, elements)
         spelled = tuple(self._spelled(length.text) for length in lengths)
         return Parameter(symbol, name, elements.mlir, elements, spelled)

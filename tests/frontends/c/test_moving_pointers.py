@@ -42,6 +42,12 @@ BODIES = (
     "for (int i = 0, j = 3; i < n; i++) a[i] = b[i] + j;",
     "for (unsigned i = 0; i < (unsigned)n; i++) *c++ = (short)(i * 7);",
     "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) *(a + i * m + j) = *(b + j) + i;",
+    "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+    " a[(n - 1 - i) * m + m - 1 - j] = b[i * m + j];",
+    "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+    " a[(n - 1 - i) * m + m - 1 - j] = b[n * m - 1 - (i * m + j)] + i;",
+    "for (int i = 0; i < 2; i++) for (int j = 0; j < 3; j++) for (int k = 0; k < m; k++)"
+    " a[((1 - i) * 3 + 2 - j) * m + m - 1 - k] = b[(i * 3 + j) * m + k];",
     "for (int i = 0; i < n; i++) { const double *p = &b[c[i] * 4]; a[i] = p[0] + p[1] * p[2]; }",
     "for (int i = 0; i < n; i++) { double s = 0; const double *p = b + i; double *q = A[i];"
     "for (int j = 0; j < m; j++) { s += *p++ * q[0]; q++; } a[i] = s; }",
