@@ -293,5 +293,13 @@ def _declaration(kind: str, name: str) -> str:
 
 def _element_text(elements: Elements) -> str:
     kind = elements.mlir.rpartition("x")[2].strip("<>").removeprefix("memref<")
-    floats = {"f16": "_Float16", "bf16": "__bf16", "f32": "float", "f64": "double"}
-    return floats.get(kind, f"int{kind[1:]}_t")
+    return _ELEMENTS.get(kind, f"int{kind[1:]}_t")
+
+
+_ELEMENTS = {
+    "f16": "_Float16",
+    "bf16": "__bf16",
+    "f32": "float",
+    "f64": "double",
+    "i1": "_Bool",
+}

@@ -113,7 +113,7 @@ def _counted(node: While, before: Sequence[Statement], behind: Behind) -> For | 
     first = Declare(node.place, node.start, node.start, new, _first(old, node, before))
     step = mapped(count.step, renamed)
     test = mapped(count.test, renamed)
-    body = replace(node.body, statements=[_mapped(each, in_body) for each in count.body])
+    body = replace(node.body, statements=[mapped_statement(each, in_body) for each in count.body])
     return For(node.place, node.start, node.end, first, test, step, body)
 
 
@@ -256,11 +256,11 @@ def mapped(node: Expression, change: Callable[[Expression], Expression]) -> Expr
     return node if is_same else with_parts(node, new)
 
 
-def _mapped(node: Statement, change: Callable[[Expression], Expression]) -> Statement:
+def mapped_statement(node: Statement, change: Callable[[Expression], Expression]) -> Statement:
     """The statement with others in place of some of its expressions."""
 
     def block(each: Block) -> Block:
-        return replace(each, statements=[_mapped(one, change) for one in each.statements])
+        return replace(each, statements=[mapped_statement(one, change) for one in each.statements])
 
     def own(each: Expression) -> Expression:
         return mapped(each, change)
@@ -276,7 +276,7 @@ def _mapped(node: Statement, change: Callable[[Expression], Expression]) -> Stat
     if isinstance(node, While):
         return replace(node, test=own(node.test), body=block(node.body))
     if isinstance(node, For):
-        first, test, step = _mapped(node.first, change), own(node.test), own(node.step)
+        first, test, step = mapped_statement(node.first, change), own(node.test), own(node.step)
         return replace(node, first=first, test=test, step=step, body=block(node.body))
     expressions = tuple(map(own, node.expressions))
     return replace(node, expressions=expressions, blocks=tuple(map(block, node.blocks)))

@@ -20,6 +20,7 @@ from .flat_arrays import FlatArrays, Stride, split
 from .gathers import Gathers
 from .idioms import rounded_division
 from .numbers import number_type
+from .side_effects import increments
 from .tree import (
     Assignment,
     Binary,
@@ -109,6 +110,12 @@ class Expressions:
         if isinstance(node, Unsupported):
             raise SourceError(node.reason, node.place, node.hint)
         if isinstance(node, Assignment):
+            if increments(node):  # all others are statements of their own
+                raise SourceError(
+                    "a variable is set where '?:', '&&' or '||' may leave it as it is",
+                    node.place,
+                    "write an 'if' with a statement of its own",
+                )
             raise SourceError(
                 "an assignment inside of an expression is not supported",
                 node.place,

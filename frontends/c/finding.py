@@ -18,6 +18,7 @@ from .tree import (
     Function,
     If,
     Name,
+    Refused,
     Statement,
     Subscript,
     While,
@@ -156,6 +157,8 @@ def _is_call(statement: Statement) -> bool:
 
 
 def _is_loop(statement: Statement) -> bool:
+    if isinstance(statement, Refused):
+        return statement.is_loop
     return isinstance(statement, For) or (isinstance(statement, While) and counts(statement))
 
 

@@ -8,6 +8,7 @@ from clang import cindex
 
 from .clang_library import CSource, evaluate
 from .continues import HINT, REASON, without_continue
+from .meeting_loops import without_meeting
 from .procedures import RETURN, Procedures
 from .read_expressions import ExpressionReader
 from .side_effects import apart
@@ -165,7 +166,9 @@ class Reader:
         place = self.expressions.place(cursor)
         self._has_labels |= cursor.kind.name == "LABEL_STMT"
         leaves = cursor.kind.name in LEAVING
-        return Refused(place, start, end, reason, hint, tuple(expressions), tuple(blocks), leaves)
+        is_loop = cursor.kind.name in ("FOR_STMT", "DO_STMT")
+        parts = tuple(expressions), tuple(blocks)
+        return Refused(place, start, end, reason, hint, *parts, leaves, is_loop)
 
     def _declaration(self, cursor: cindex.Cursor, start: int, end: int) -> Statement:
         place = self.expressions.place(cursor)
@@ -190,22 +193,27 @@ class Reader:
         test = self.expressions.read(inner[1])
         steps = self.statements(inner[2])
         body = without_continue(self._block(inner[3]))
+        first, test, steps, body = without_meeting(first, test, steps, body)
         if len(first) == len(steps) == 1:
-            return For(place, start, end, first[0], test, self.expressions.read(inner[2]), body)
+            only = steps[0]
+            own = only.expression if isinstance(only, Evaluate) else None
+            step = own or self.expressions.read(inner[2])
+            return For(place, start, end, first[0], test, step, body)
         counter = _counter(first, test, steps)
-        own = [each for each in first if _sets(each) is counter]
-        step = [each for each in steps if _sets(each) is counter]
-        before = [each for each in first if each not in own]
-        last = [each for each in steps if each not in step]
-        if counter is None or len(own) != 1 or len(step) != 1 or not isinstance(step[0], Evaluate):
+        begins = [each for each in first if _sets(each) is counter]
+        moves = [each for each in steps if _sets(each) is counter]
+        before = [each for each in first if each not in begins]
+        last = [each for each in steps if each not in moves]
+        is_one = counter is not None and len(begins) == len(moves) == 1
+        if not is_one or not isinstance(moves[0], Evaluate):
             return self._refused(cursor, _SEVERAL, "set the others before it")
         # The others come before the counter's first value, and before its step.
-        if any(_meet(own[0], each) for each in first[first.index(own[0]) + 1 :]) or any(
-            _meet(step[0], each) for each in steps[steps.index(step[0]) + 1 :]
+        if any(_meet(begins[0], each) for each in first[first.index(begins[0]) + 1 :]) or any(
+            _meet(moves[0], each) for each in steps[steps.index(moves[0]) + 1 :]
         ):
             return self._refused(cursor, _SEVERAL, "set the others before it")
         body.statements += last
-        loop = For(place, start, end, own[0], test, step[0].expression, body)
+        loop = For(place, start, end, begins[0], test, moves[0].expression, body)
         return Block(place, start, end, [*before, loop]) if before else loop
 
     def _incomplete(self, cursor: cindex.Cursor, inner: list[cindex.Cursor]) -> Statement:

@@ -240,7 +240,7 @@ class Refused(Piece):
     """A statement that cannot be part of an affine region, and why.
 
     What is in it is kept: it may hold regions, and use variables. One that `leaves` goes on
-    elsewhere than behind it.
+    elsewhere than behind it; `is_loop` says that it repeats its blocks.
     """
 
     start: int
@@ -250,6 +250,7 @@ class Refused(Piece):
     expressions: tuple[Expression, ...] = ()
     blocks: tuple[Block, ...] = ()
     leaves: bool = False
+    is_loop: bool = False
 
 
 Statement: TypeAlias = Evaluate | Declare | Block | For | While | If | Refused

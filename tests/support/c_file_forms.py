@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 INTEGERS = (
     *("int", "int", "int", "unsigned", "short", "unsigned short", "unsigned char"),
-    *("signed char", "char", "long", "unsigned long"),
+    *("signed char", "char", "long", "unsigned long", "_Bool"),
 )
 FLOATS = ("double", "double", "float")
 OPERATORS = ("+", "-", "*")

@@ -36,7 +36,19 @@ BODIES = (
     "int i = 0; while (i < n) { if (b[i] > 0.5) a[i] = i; i++; }",
     "int i = 0; while (i < n) { a[i] = i; if (b[i] > 0.5) i++; i++; }",
     "int i = 0; while (i < n) { i++; a[i] = i; }",
+    "for (int i = 0, j = n - 1; i < j; i++, j--) { double t = a[i]; a[i] = a[j]; a[j] = t; }",
+    "for (int i = 1, j = n + m; i <= j; i++, j--) a[i] = a[j] + i - j;",
+    "int i, j; for (i = 0, j = n - 1; i < j; i++, j--) a[i] = b[j]; a[0] += j;",
+    "for (double *p = a, *q = a + n - 1; p < q; p++, q--) { double t = *p; *p = *q; *q = t; }",
+    "double *p, *q; for (p = a, q = a + n; p <= q; p++, q--) { *p += 1; *q -= 2; }",
     "double *p = a; int k = n; while (k > 0) { *p++ = b[k]; k--; }",
+)
+
+
+REFUSED = (
+    "for (int i = 0, j = n; i < j; i++, j--) { a[i] = b[j]; if (b[i] > 0.5) j--; }",
+    "for (int i = 0, j = i + n; i < j; i++, j--) a[i] = b[j];",
+    "for (int i = 0, j = n; i < j; i++, j--) { n--; a[i] = b[j]; }",
 )
 
 
@@ -60,6 +72,12 @@ def test_loops_that_count(body: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("body", [*BODIES[:7], *BODIES[8:13], *BODIES[14:20]])
 def test_loops_that_count_are_affine(body: str, tmp_path: Path) -> None:
     assert not loopwright.load(_write(body, tmp_path))["f"].scop.opaque_statements
+
+
+@pytest.mark.parametrize("body", REFUSED)
+def test_variables_that_do_not_move_alone_are_refused(body: str, tmp_path: Path) -> None:
+    with pytest.raises(loopwright.errors.SourceError, match="several variables"):
+        loopwright.load(_write(body, tmp_path))
 
 
 def test_variables_of_loops_around_a_region_are_those_of_the_text(tmp_path: Path) -> None:
