@@ -17,6 +17,7 @@ from .tree import (
     Assignment,
     Binary,
     Block,
+    Call,
     Declare,
     Evaluate,
     Expression,
@@ -26,6 +27,7 @@ from .tree import (
     Name,
     Refused,
     Statement,
+    Subscript,
     Symbol,
     While,
     all_expressions,
@@ -140,8 +142,10 @@ def _compares(test: Expression, symbol: Symbol) -> bool:
         return False
     if test.operator == "&&":
         return _compares(test.left, symbol) and _compares(test.right, symbol)
-    sides = [_mentions(each, symbol) for each in (test.left, test.right)]
-    return test.operator in _COMPARISONS and sum(sides) == 1
+    sides = [each for each in (test.left, test.right) if _mentions(each, symbol)]
+    if test.operator not in _COMPARISONS or len(sides) != 1:
+        return False
+    return not any(isinstance(each, Subscript | Call) for each in walk(sides[0]))
 
 
 def _by_test(node: While) -> _Count | None:
