@@ -72,9 +72,7 @@ def vector_hints(
     function: Operation, target: Target, *, reassociates: bool
 ) -> dict[SSAValue, bool]:
     """The indices of loops along which LLVM is to make vectors first, or none."""
-    without = dict.fromkeys(
-        _without_vectors(function, target, reassociates=reassociates), False
-    )
+    without = dict.fromkeys(_without_vectors(function, target, reassociates=reassociates), False)
     without |= dict.fromkeys(_short_sums(function, target), False)
     if not reassociates:
         without |= dict.fromkeys(_cheap_terms(function), False)
