@@ -184,6 +184,14 @@ class Kernel(Immutable):
         self._check(specialisation, before)
         return result
 
+    def call_on_gaps(self, *args: object) -> Value | tuple[Value, ...] | None:
+        """Runs the kernel on arrays of which one may have its elements in the gaps of another."""
+        specialisation, values = self._bind(args, may_meet=True)
+        before = 0 if specialisation.failures is None else specialisation.failures.value
+        result = self._call(specialisation.function, values)
+        self._check(specialisation, before)
+        return result
+
     def specialise(self, *args: object) -> Specialisation:
         """The code for these arguments, compiled if need be, without a call; raises as a call."""
         return self._bind(args)[0]
@@ -274,7 +282,9 @@ class Kernel(Immutable):
                 f"{self.name}: not enough memory for the arrays that the kernel allocates itself"
             )
 
-    def _bind(self, args: tuple[object, ...]) -> tuple[Specialisation, list[CValue]]:
+    def _bind(
+        self, args: tuple[object, ...], may_meet: bool = False
+    ) -> tuple[Specialisation, list[CValue]]:
         if self._has_complex:
             args = self.signature.split(args)
         if len(args) != self._count:
@@ -289,7 +299,7 @@ class Kernel(Immutable):
             specialisation = self._specialise(tuple(key))
         for first, size, second, other_size in specialisation.conflicts:
             start, other_start = values[first], values[second]
-            if start < other_start + other_size and other_start < start + size:
+            if start < other_start + other_size and other_start < start + size and not may_meet:
                 self._refuse_overlap(first, second)
         self._last = specialisation
         return specialisation, values

@@ -2,6 +2,7 @@
 
     python tests/front_ends.py --programs 20000
     python tests/front_ends.py --seed 1234
+    python tests/front_ends.py --kind drop-in --programs 5000
 
 Goes on where the record (benchmarks/results/campaigns.json) ends, and adds to it piece by piece, so
 that it may be stopped at any time. With `--seed`, one program is checked and nothing recorded.
@@ -14,15 +15,34 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from support.campaign import Campaign
 from support.campaign_record import add, recorded
+from support.drop_in_programs import check_drop_in, drop_in_program
 from support.front_end_programs import check_front_end, front_end_program
 from support.pairs import INEXACT, REFUSED, SAME, WRONG
+from support.supervision import Check
 
-RECORD, TITLE = "campaigns", "programs of the front ends"
+RECORD = "campaigns"
 PIECE = 250
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is checked: its row in the record, the check of a number, and its program."""
+
+    title: str
+    check: Check
+    program: Callable[[int], str]
+
+
+KINDS = {
+    "programs": Kind("programs of the front ends", check_front_end, front_end_program),
+    "drop-in": Kind("C files as drop-in sources", check_drop_in, drop_in_program),
+}
 
 
 def main() -> int:
@@ -30,6 +50,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--kind", choices=sorted(KINDS), default="programs")
     parser.add_argument("--programs", type=int, default=20_000, help="the record's, in all")
     parser.add_argument("--seed", type=int, help="of one program")
     parser.add_argument("--jobs", type=int, default=1, help="child processes")
@@ -40,7 +61,8 @@ def main() -> int:
     os.environ["LOOPWRIGHT_CACHE"] = "off"
     if options.seed is not None:
         return 1 if _campaign(range(options.seed, options.seed + 1), options).run() else 0
-    done = recorded(RECORD, TITLE)
+    title = KINDS[options.kind].title
+    done = recorded(RECORD, title)
     first = done[-1].stop if done else 0
     missing = options.programs - sum(map(len, done))
     findings = 0
@@ -50,19 +72,20 @@ def main() -> int:
         found = len(campaign.run())
         counts = campaign.counts
         compared, refused = counts[SAME] + counts[WRONG], counts[REFUSED] + counts[INEXACT]
-        add(RECORD, TITLE, compared, refused, found, piece)
+        add(RECORD, title, compared, refused, found, piece)
         findings += found
     return 1 if findings else 0
 
 
 def _campaign(seeds: range, options: argparse.Namespace) -> Campaign:
+    kind = KINDS[options.kind]
     return Campaign(
         seeds,
         options.jobs,
         options.limit,
         options.findings,
-        check_front_end,
-        front_end_program,
+        kind.check,
+        kind.program,
         "programs",
     )
 

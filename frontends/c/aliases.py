@@ -6,7 +6,18 @@ from collections.abc import Callable
 
 from ...dialects.errors import SourceError
 from .c_types import LONG, ArrayType, PointerType
-from .tree import Binary, Cast, Declare, Expression, Literal, Name, Subscript, Symbol, Unary, walk
+from .tree import (
+    Binary,
+    Declare,
+    Expression,
+    Literal,
+    Name,
+    Subscript,
+    Symbol,
+    Unary,
+    walk,
+    widened,
+)
 from .variables import Variables
 
 
@@ -61,7 +72,7 @@ class Aliases:
         first = self._elements.get(base.symbol) if isinstance(base, Name) else None
         if first is None:
             return node
-        index = Binary(node.place, LONG, "+", _wide(first.index), _wide(node.index))
+        index = Binary(node.place, LONG, "+", widened(first.index), widened(node.index))
         return self.resolved(Subscript(node.place, node.type, first.base, index))
 
 
@@ -81,12 +92,7 @@ def element_of(pointer: Expression) -> Subscript | None:
         inner = element_of(pointer.left)
         if inner is None or isinstance(pointer.right.type, PointerType | ArrayType):
             return None
-        one, other = _wide(inner.index), _wide(pointer.right)
+        one, other = widened(inner.index), widened(pointer.right)
         index = Binary(pointer.place, LONG, pointer.operator, one, other)
         return Subscript(pointer.place, inner.type, inner.base, index)
     return None
-
-
-def _wide(index: Expression) -> Expression:
-    """A subscript as C adds it to a pointer."""
-    return index if index.type == LONG else Cast(index.place, LONG, index, explicit=False)

@@ -156,6 +156,6 @@ def elements_of(kind: CType, *, parameter: bool) -> Elements | None:
     while isinstance(kind, ArrayType):
         extents.append(kind.extent)
         kind = kind.element
-    if not extents or not isinstance(kind, IntegerType | FloatType) or kind == BOOL:
+    if not extents or not isinstance(kind, IntegerType | FloatType):
         return None
     return Elements(kind, tuple(extents))

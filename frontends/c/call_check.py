@@ -127,6 +127,7 @@ class _Maker:
         else:
             self.declared.append((str(symbol.type), f"a{argument}"))
             self.given.append(symbol.spelling)
+            self._size(argument, None, f"a{argument}")  # one of data that a subscript has, too
         self.texts[argument] = [f"a{argument}"]
         self.kinds_of[argument] = [self.declared[-1][0]]
         self._share(argument, symbol, f"sizeof({symbol.type})")
@@ -292,5 +293,13 @@ def _declaration(kind: str, name: str) -> str:
 
 def _element_text(elements: Elements) -> str:
     kind = elements.mlir.rpartition("x")[2].strip("<>").removeprefix("memref<")
-    floats = {"f16": "_Float16", "bf16": "__bf16", "f32": "float", "f64": "double"}
-    return floats.get(kind, f"int{kind[1:]}_t")
+    return _ELEMENTS.get(kind, f"int{kind[1:]}_t")
+
+
+_ELEMENTS = {
+    "f16": "_Float16",
+    "bf16": "__bf16",
+    "f32": "float",
+    "f64": "double",
+    "i1": "_Bool",
+}

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from .c_types import INT, LONG, IntegerType
 from .idioms import bare
-from .tree import Binary, Cast, Conditional, Expression, Literal, Unary, walk
+from .tree import Binary, Conditional, Expression, Literal, Unary, walk, widened
 
 Distance: TypeAlias = "tuple[Expression, ...]"
 """A sum of numbers of type `long`."""
@@ -16,7 +16,7 @@ def distance_of(node: Expression, sign: str = "+") -> Distance:
     """An integer as a distance."""
     if isinstance(bare(node), Literal) and getattr(bare(node), "value", None) == 0:
         return ()
-    wide = node if node.type == LONG else Cast(node.place, LONG, node, explicit=False)
+    wide = widened(node)
     return (wide if sign == "+" else Unary(node.place, LONG, "-", wide),)
 
 

@@ -218,10 +218,12 @@ def _spliced(
     loops = [each.loops for each in replacements if each.loops is not None]
     code = c_text(loops, [each.entry.body for each in replacements])
     used = set(re.findall(r"\b[A-Za-z_]\w*\b", code))
-    undefined = "".join(f"#undef {macro}\n" for macro in sorted(macros & used - _KEPT))
+    # Those of the compiler itself begin with two underscores.
+    undefined = sorted(each for each in macros & used - _KEPT if not each.startswith("__"))
+    undefs = "".join(f"#undef {macro}\n" for macro in undefined)
     line = text.count("\n") + 2
     assembly = "".join(f"\n{each.assembly}" for each in replacements if each.assembly)
-    return f"{text}{_line_directive(line, name)}{undefined}{_QUIET}{code}{assembly}"
+    return f"{text}{_line_directive(line, name)}{undefs}{_QUIET}{code}{assembly}"
 
 
 _KEPT = frozenset(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ...dialects.errors import SourceError
 from ..text.affine import Affine, Index, map_text, quotient
@@ -10,7 +10,7 @@ from ..text.conditions import Condition, Fixed
 from ..text.emitter import Emitter, NotAffine
 from .aliases import Aliases
 from .arithmetic import PREDICATES, Arithmetic, linear
-from .c_types import INT, IntegerType, NumberType, PointerType
+from .c_types import INT, IntegerType, NumberType, PointerType, elements_of
 from .calls import Calls
 from .choices import Choices
 from .conditions import Conditions
@@ -20,6 +20,7 @@ from .flat_arrays import FlatArrays, Stride, split
 from .gathers import Gathers
 from .idioms import rounded_division
 from .numbers import number_type
+from .side_effects import increments
 from .tree import (
     Assignment,
     Binary,
@@ -109,6 +110,12 @@ class Expressions:
         if isinstance(node, Unsupported):
             raise SourceError(node.reason, node.place, node.hint)
         if isinstance(node, Assignment):
+            if increments(node):  # all others are statements of their own
+                raise SourceError(
+                    "a variable is set where '?:', '&&' or '||' may leave it as it is",
+                    node.place,
+                    "write an 'if' with a statement of its own",
+                )
             raise SourceError(
                 "an assignment inside of an expression is not supported",
                 node.place,
@@ -283,10 +290,10 @@ class Expressions:
         array = self.arrays.get(symbol)
         if array is None:
             raise _no_array(symbol, base)
-        if len(written) == 1:
-            parts = self.flat.subscripts(node, symbol)
-            if parts is not None:
-                return array, ", ".join(each.render() for each in parts)
+        parts = self._flat(symbol, written)
+        if parts is not None:
+            inner = map(self._subscript, written[1:])
+            return array, ", ".join([*(each.render() for each in parts), *inner])
         if len(written) != array.elements.rank:
             raise SourceError(
                 f"'{symbol.name}' has {array.elements.rank} dimensions, not {len(written)}",
@@ -301,9 +308,9 @@ class Expressions:
         """
         base, written = subscripts_of(node)
         array = self.arrays.get(base.symbol) if isinstance(base, Name) else None
-        if array is None or not isinstance(base, Name) or len(written) != 1:
+        if array is None or not isinstance(base, Name) or array.elements.rank == len(written):
             return base, written
-        if array.elements.rank == 1 or self.flat.subscripts(node, base.symbol) is not None:
+        if not _is_flat(base.symbol, written) or self._flat(base.symbol, written) is not None:
             return base, written
         sizes = {index_of(value): symbol for symbol, value in self.names.items()}
         lengths: list[Expression] = []
@@ -312,7 +319,11 @@ class Expressions:
             if symbol is None:
                 return base, written
             lengths.append(Name(node.place, symbol.type, symbol))
-        return base, split(written[0], lengths)
+        return base, [*split(written[0], lengths), *written[1:]]
+
+    def _flat(self, symbol: Symbol, written: Sequence[Expression]) -> list[Affine] | None:
+        """What the first subscript is in rows that follow each other; None where it is itself."""
+        return self.flat.subscripts(written[0], symbol) if _is_flat(symbol, written) else None
 
     def _subscript(self, node: Expression) -> str:
         """An affine subscript, or a minimum or maximum of such; raises SourceError."""
@@ -341,6 +352,15 @@ def _no_array(symbol: Symbol, node: Expression) -> SourceError:
         f"'{symbol.name}' has the type '{symbol.type}': elements must be float, double or integers",
         node.place,
     )
+
+
+def _is_flat(symbol: Symbol, written: Sequence[Expression]) -> bool:
+    """Whether the first subscript counts elements, or rows of a fixed length: `a[i * m + j].x`."""
+    elements = elements_of(symbol.type, parameter=symbol.is_parameter)
+    if len(written) == 1 or elements is None:
+        return len(written) == 1
+    first, *inner = elements.extents
+    return first is None and len(inner) == len(written) - 1 and None not in inner
 
 
 def subscripts_of(node: Subscript) -> tuple[Expression, list[Expression]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from ...dialects.errors import SourceError
+from .counted_loops import counts
 from .regions import Region, named
 from .translate import translate
 from .tree import (
@@ -17,8 +18,10 @@ from .tree import (
     Function,
     If,
     Name,
+    Refused,
     Statement,
     Subscript,
+    While,
     all_expressions,
     blocks_of,
 )
@@ -65,7 +68,7 @@ def _search(function: Function, block: Block, around: tuple[Statement, ...], fou
                 found.regions[known:] = [whole]
                 found.opaque.add(whole)
                 del found.left_out[place:]
-            elif isinstance(statement, For):
+            elif _is_loop(statement):
                 found.left_out.insert(place, error)
             begin = position
             continue
@@ -153,7 +156,13 @@ def _is_call(statement: Statement) -> bool:
     return isinstance(statement, Block) and statement.is_inlined
 
 
+def _is_loop(statement: Statement) -> bool:
+    if isinstance(statement, Refused):
+        return statement.is_loop
+    return isinstance(statement, For) or (isinstance(statement, While) and counts(statement))
+
+
 def _has_loop(statement: Statement) -> bool:
-    if isinstance(statement, For) or _is_call(statement):
-        return isinstance(statement, For)  # a call alone is optimised in its own function
+    if _is_loop(statement) or _is_call(statement):
+        return _is_loop(statement)  # a call alone is optimised in its own function
     return any(_has_loop(each) for block in blocks_of(statement) for each in block.statements)

@@ -10,7 +10,7 @@ from ...dialects.errors import SourceError
 from ..text.affine import Affine, Name, Term
 from .c_types import LONG, IntegerType
 from .evaluator import Evaluator
-from .tree import Binary, Cast, Expression, Subscript, Symbol
+from .tree import Binary, Cast, Expression, Symbol
 from .values import index_of
 
 Monomial: TypeAlias = "tuple[Term, ...]"
@@ -64,21 +64,21 @@ class FlatArrays:
         self.expressions = expressions
         self.strides = strides
 
-    def subscripts(self, node: Subscript, symbol: Symbol) -> list[Affine] | None:
-        """The subscripts of an access, the last one for neighbouring elements.
+    def subscripts(self, index: Expression, symbol: Symbol) -> list[Affine] | None:
+        """The subscripts of an element by its position, the last one for neighbouring elements.
 
         None where all of the array's subscripts are affine as they are. Raises NewStrides, and
         SourceError where an element may be in another row than its subscript says.
         """
-        polynomial = self._polynomial(node.index)
+        polynomial = self._polynomial(index)
         known = self.strides.get(symbol, ())
         if polynomial is None:
             return None
         found = self._strides(polynomial)
         if not known and not found:
             # Products may cancel out: i * m + i * (12 - m) + j.
-            parts = _divided(polynomial, ()) if _is_signed(node.index) else None
-            return parts if self.expressions.static(node.index) is None else None
+            parts = _divided(polynomial, ()) if _is_signed(index) else None
+            return parts if self.expressions.static(index) is None else None
         chain = _chain({*known, *found})
         if chain is None:
             return None
@@ -89,13 +89,13 @@ class FlatArrays:
             return None
         # Unsigned arithmetic may wrap around on the way: it ends in the array nonetheless.
         parts = self._in_rows(parts, extents(chain))
-        within = _is_signed(node.index) or self.expressions.domain.holds(parts[0], assume=True)
+        within = _is_signed(index) or self.expressions.domain.holds(parts[0], assume=True)
         lengths = extents(chain)
         if not within or not self._are_within(parts[1:], lengths, assume=True):
             raise SourceError(
                 f"an element of '{symbol.name}' may be outside of its row of "
                 f"'{lengths[-1].text}' elements",
-                node.index.place,
+                index.place,
                 f"pass an array with rows: {symbol.name}[n][{lengths[-1].text}]",
             )
         return parts
@@ -109,16 +109,15 @@ class FlatArrays:
 
         (i + 1, -1 - j)   ->   (i, n - 1 - j)
         """
-        if self._are_within(parts[1:], lengths, assume=False):
-            return parts
-        for position, length in enumerate(lengths):
-            rows = parts[position].constant
-            if rows:
-                moved = [*parts]
-                moved[position] = parts[position].plus(Affine(constant=-rows))
-                moved[position + 1] = parts[position + 1].plus(Affine.of(length).times(rows))
-                if self._are_within(moved[1:], lengths, assume=False):
-                    return moved
+        parts = [*parts]
+        for position in reversed(range(len(lengths))):
+            outer, inner = parts[position : position + 2]
+            length = lengths[position : position + 1]
+            for rows in (0, outer.constant, 1, -1):
+                moved = inner.plus(Affine.of(length[0]).times(rows))
+                if self._are_within([moved], length, assume=False):
+                    parts[position : position + 2] = outer.plus(Affine(constant=-rows)), moved
+                    break
         return parts
 
     def _are_within(self, parts: list[Affine], lengths: list[Name], *, assume: bool) -> bool:

@@ -400,7 +400,7 @@ class _Moves:
         elif isinstance(node.type, PointerType) and self._mentions(node):
             found = self._position(node)
             return _pointer(found, node) if found.distance else found.base
-        if isinstance(node, Binary) and self._mentions(node):
+        if isinstance(node, Binary) and (self._mentions(node) or _are_pointers(node)):
             if node.operator in (*_COMPARISONS, "-") and _are_pointers(node):
                 left, right = self._position(node.left), self._position(node.right)
                 if same(left.base, right.base):

@@ -15,5 +15,8 @@ def number_type(node: Expression) -> NumberType:
 
 
 def _no_number(kind: CType) -> str:
-    hint = "; use double" if str(kind) == "long double" else ""
+    name = str(kind)
+    hint = "; use double" if name == "long double" else ""
+    if "_Complex" in name:
+        hint = "; compute with its parts: struct { double re, im; }"
     return f"a value of type '{kind}' is not supported{hint}"

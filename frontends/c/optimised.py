@@ -60,8 +60,10 @@ def schedule_of(function: Function, options: Options, how: str) -> Schedule | No
     Raises SourceError and others.
     """
     scop = function.scop
-    if scop.opaque_statements:
-        raise SourceError("parts of the region are not affine")
+    for statement in scop.statements:
+        if statement.is_opaque:
+            reason = "this has subscripts, bounds or jumps that depend on data or are not affine"
+            raise SourceError.at(statement.body[0], reason)
     if options.schedule is None:
         with ISL_LOCK:
             typical = typical_sizes(scop, given_sizes(function, options))

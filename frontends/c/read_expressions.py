@@ -36,6 +36,7 @@ from .tree import (
     Symbol,
     Unary,
     Unsupported,
+    widened,
 )
 
 _REASONS: dict[str, tuple[str, str | None]] = {
@@ -366,8 +367,7 @@ def element_behind(
         if pointer.operator == "+" and isinstance(index, Literal) and index.value == 0:
             index = right
         else:
-            far = Cast(place, LONG, right, explicit=False) if right.type != LONG else right
-            near = Cast(place, LONG, index, explicit=False) if index.type != LONG else index
+            far, near = widened(right), widened(index)
             if pointer.operator == "-":
                 far = Unary(place, LONG, "-", far)
             index = Binary(place, LONG, "+", far, near)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from clang import cindex
 
 from .clang_library import CSource, evaluate
 from .continues import HINT, REASON, without_continue
+from .meeting_loops import without_meeting
 from .procedures import RETURN, Procedures
 from .read_expressions import ExpressionReader
 from .side_effects import apart
@@ -163,7 +166,9 @@ class Reader:
         place = self.expressions.place(cursor)
         self._has_labels |= cursor.kind.name == "LABEL_STMT"
         leaves = cursor.kind.name in LEAVING
-        return Refused(place, start, end, reason, hint, tuple(expressions), tuple(blocks), leaves)
+        is_loop = cursor.kind.name in ("FOR_STMT", "DO_STMT")
+        parts = tuple(expressions), tuple(blocks)
+        return Refused(place, start, end, reason, hint, *parts, leaves, is_loop)
 
     def _declaration(self, cursor: cindex.Cursor, start: int, end: int) -> Statement:
         place = self.expressions.place(cursor)
@@ -183,33 +188,56 @@ class Reader:
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
         place = self.expressions.place(cursor)
         if len(inner) < 4:
-            # libclang does not tell which part is missing.
-            return self._refused(
-                cursor,
-                "this loop lacks a first value, a condition or a step",
-                "write `for (i = 0; i < n; i++)`",
-            )
+            return self._incomplete(cursor, inner)
         first = self.statements(inner[0])
         test = self.expressions.read(inner[1])
         steps = self.statements(inner[2])
         body = without_continue(self._block(inner[3]))
+        first, test, steps, body = without_meeting(first, test, steps, body)
         if len(first) == len(steps) == 1:
-            return For(place, start, end, first[0], test, self.expressions.read(inner[2]), body)
+            only = steps[0]
+            own = only.expression if isinstance(only, Evaluate) else None
+            step = own or self.expressions.read(inner[2])
+            return For(place, start, end, first[0], test, step, body)
         counter = _counter(first, test, steps)
-        own = [each for each in first if _sets(each) is counter]
-        step = [each for each in steps if _sets(each) is counter]
-        before = [each for each in first if each not in own]
-        last = [each for each in steps if each not in step]
-        if counter is None or len(own) != 1 or len(step) != 1 or not isinstance(step[0], Evaluate):
+        begins = [each for each in first if _sets(each) is counter]
+        moves = [each for each in steps if _sets(each) is counter]
+        before = [each for each in first if each not in begins]
+        last = [each for each in steps if each not in moves]
+        is_one = counter is not None and len(begins) == len(moves) == 1
+        if not is_one or not isinstance(moves[0], Evaluate):
             return self._refused(cursor, _SEVERAL, "set the others before it")
         # The others come before the counter's first value, and before its step.
-        if any(_meet(own[0], each) for each in first[first.index(own[0]) + 1 :]) or any(
-            _meet(step[0], each) for each in steps[steps.index(step[0]) + 1 :]
+        if any(_meet(begins[0], each) for each in first[first.index(begins[0]) + 1 :]) or any(
+            _meet(moves[0], each) for each in steps[steps.index(moves[0]) + 1 :]
         ):
             return self._refused(cursor, _SEVERAL, "set the others before it")
         body.statements += last
-        loop = For(place, start, end, own[0], test, step[0].expression, body)
+        loop = For(place, start, end, begins[0], test, moves[0].expression, body)
         return Block(place, start, end, [*before, loop]) if before else loop
+
+    def _incomplete(self, cursor: cindex.Cursor, inner: list[cindex.Cursor]) -> Statement:
+        """A loop without a first value or a step: `for (a; t;) A` -> `a; while (t) A`."""
+        start, end = cursor.extent.start.offset, cursor.extent.end.offset
+        parts = self._parts(start, inner)
+        if parts is None or 1 not in parts:
+            missing = "a condition" if parts else "a first value, a condition or a step"
+            hint = "write `for (i = 0; i < n; i++)`"
+            return self._refused(cursor, f"this loop lacks {missing}", hint)
+        place, test = self.expressions.place(cursor), self.expressions.read(parts[1])
+        body = without_continue(self._block(inner[-1]))
+        body.statements += self.statements(parts[2]) if 2 in parts else []
+        loop = While(place, start, end, test, body)
+        first = self.statements(parts[0]) if 0 in parts else []
+        return Block(place, start, end, [*first, loop]) if first else loop
+
+    def _parts(self, start: int, inner: list[cindex.Cursor]) -> dict[int, cindex.Cursor] | None:
+        """The parts of a loop's head by their number: libclang does not tell which are missing."""
+        head = self.source.data[start : inner[-1].extent.start.offset]
+        ends = [start + each.start() for each in re.finditer(b";", head)]
+        if len(ends) != 2 or re.search(rb"[\"'/{]", head):
+            return None
+        return {sum(each.extent.start.offset > end for end in ends): each for each in inner[:-1]}
 
 
 def _meet(one: Statement, other: Statement) -> bool:

@@ -52,7 +52,7 @@ def _taken(node: Expression, before: list[Expression], behind: list[Expression])
     ):
         return node
     if isinstance(node, Assignment):
-        if not _increments(node):
+        if not increments(node):
             return node
         (behind if node.is_postfix else before).append(node)
         return node.target
@@ -62,7 +62,7 @@ def _taken(node: Expression, before: list[Expression], behind: list[Expression])
     return node if is_same else with_parts(node, new)
 
 
-def _increments(node: Assignment) -> bool:
+def increments(node: Assignment) -> bool:
     """Whether this is `k++`, `k += 2` or one of their kin on an integer."""
     return (
         isinstance(node.target, Name)

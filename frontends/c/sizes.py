@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .c_types import IntegerType
+from .c_types import IntegerType, PointerType
 from .tree import (
     Assignment,
+    Binary,
     Conditional,
     Declare,
     Expression,
@@ -20,6 +21,7 @@ from .tree import (
     all_expressions,
     all_statements,
     expressions_of,
+    parts_of,
     walk,
 )
 
@@ -51,6 +53,10 @@ def _positions(statements: Sequence[Statement]) -> Iterator[Expression]:
             yield expression.index
         elif isinstance(expression, Conditional):
             yield expression.test
+        elif isinstance(expression, Binary | Assignment) and isinstance(
+            expression.type, PointerType
+        ):
+            yield from parts_of(expression)  # so many elements behind another one
     for statement in all_statements(statements):
         if isinstance(statement, For | If | While):
             yield from expressions_of(statement)

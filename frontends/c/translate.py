@@ -13,6 +13,7 @@ from ..text.affine import Name as TextName
 from ..text.emitter import Emitter, Line
 from .c_types import BOOL, Elements, FloatType, IntegerType, elements_of, has_structures
 from .certain_reads import uncertain_reads
+from .counted_loops import counts, with_for_loops
 from .domain import Domain
 from .element_sizes import ElementSizes, NewSize
 from .expressions import Expressions
@@ -23,6 +24,7 @@ from .regions import Region
 from .sizes import size_symbols
 from .statements import Statements
 from .tree import (
+    Block,
     Declare,
     For,
     Name,
@@ -84,13 +86,25 @@ class Translation:
 def translate(region: Region) -> Translation:
     """The text of a region; raises SourceError."""
     behind = region.behind
+    if not region.function.has_labels and any(
+        isinstance(each, While) and counts(each) for each in all_statements(region.block.statements)
+    ):
+        try:
+            return _translate(region, with_for_loops(region.block, behind), behind)
+        except SourceError:
+            pass  # 'while' loops are statements that are not affine
+    return _translate(region, region.block, behind)
+
+
+def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Translation:
+    """The text of a region, whose statements are those of the block; raises SourceError."""
     later = {each.symbol for each in all_expressions(behind) if isinstance(each, Name)}
     body = without_moves(
-        region.block,
+        block,
         region.function.body,
         {
             each
-            for each in moved_pointers(region.block.statements)
+            for each in moved_pointers(block.statements)
             if _is_lasting(each, later, behind) or _is_repeated(each, region)
         },
     )
@@ -266,7 +280,8 @@ class _Declarations:
     def _array(self, symbol: Symbol, name: str, elements: Elements) -> Parameter:
         lengths = extents(self.strides.get(symbol, ()))
         if lengths:
-            elements = Elements(elements.element, (None,) * (len(lengths) + 1))
+            flat = (None,) * (len(lengths) + 1)
+            elements = Elements(elements.element, (*flat, *elements.extents[1:]))
         self.expressions.arrays[symbol] = Array(name, elements)
         spelled = tuple(self._spelled(length.text) for length in lengths)
         return Parameter(symbol, name, elements.mlir, elements, spelled)

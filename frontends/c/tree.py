@@ -13,7 +13,7 @@ from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 from ...dialects.locations import Location
-from .c_types import CType
+from .c_types import LONG, CType
 
 
 @dataclass(eq=False)
@@ -240,7 +240,7 @@ class Refused(Piece):
     """A statement that cannot be part of an affine region, and why.
 
     What is in it is kept: it may hold regions, and use variables. One that `leaves` goes on
-    elsewhere than behind it.
+    elsewhere than behind it; `is_loop` says that it repeats its blocks.
     """
 
     start: int
@@ -250,6 +250,7 @@ class Refused(Piece):
     expressions: tuple[Expression, ...] = ()
     blocks: tuple[Block, ...] = ()
     leaves: bool = False
+    is_loop: bool = False
 
 
 Statement: TypeAlias = Evaluate | Declare | Block | For | While | If | Refused
@@ -295,6 +296,11 @@ def with_parts(expression: Expression, parts: Sequence[Expression]) -> Expressio
     old = parts_of(expression)
     names = [name for name, each in vars(expression).items() if any(each is one for one in old)]
     return replace(expression, **dict(zip(names, parts, strict=True)))
+
+
+def widened(index: Expression) -> Expression:
+    """An integer as C adds it to a pointer: of type `long`."""
+    return index if index.type == LONG else Cast(index.place, LONG, index, explicit=False)
 
 
 def walk(expression: Expression) -> Iterator[Expression]:

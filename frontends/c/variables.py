@@ -134,7 +134,7 @@ def find_variables(region: Block, outer: set[Symbol], live_behind: set[Symbol]) 
     found = Variables(assigned_symbols(region.statements, loop_symbols(region.statements)))
     for symbol in found.assigned:
         if symbol in outer and (
-            symbol in live_behind or _reads_before(symbol, region.statements, False)[0]
+            symbol in live_behind or reads_before(symbol, region.statements, False)[0]
         ):
             found.kept.append(symbol)
             continue
@@ -282,7 +282,7 @@ def _declares_with_value(symbol: Symbol, statement: Statement) -> int:
 def is_live(symbol: Symbol, statements: Sequence[Statement]) -> bool:
     """Whether one of several statements may read the value that a variable has before it."""
     using = (each for each in statements if _is_used(symbol, each))
-    return any(_reads_before(symbol, [each], False)[0] for each in using)
+    return any(reads_before(symbol, [each], False)[0] for each in using)
 
 
 def _reads_first(symbol: Symbol, loop: For) -> bool:
@@ -292,7 +292,7 @@ def _reads_first(symbol: Symbol, loop: For) -> bool:
     return _plain(loop.first, symbol) is None or sum(1 for _ in _uses(symbol, [loop.first])) != 1
 
 
-def _reads_before(
+def reads_before(
     symbol: Symbol, statements: Sequence[Statement], assigned: bool
 ) -> tuple[bool, bool]:
     """Whether the variable may be read before it is assigned, and is surely assigned behind."""
@@ -307,7 +307,7 @@ def _reads_before(
             assigned = True
         elif isinstance(statement, Refused):
             if any(_named(symbol, each) for each in expressions_of(statement)) or any(
-                _reads_before(symbol, block.statements, False)[0] for block in statement.blocks
+                reads_before(symbol, block.statements, False)[0] for block in statement.blocks
             ):
                 return True, False
         elif isinstance(statement, For | If | While):
@@ -319,13 +319,13 @@ def _reads_before(
                 if isinstance(statement, For | While)
                 else (statement.one, statement.other)
             ):
-                read, behind = _reads_before(symbol, block.statements, False)
+                read, behind = reads_before(symbol, block.statements, False)
                 if read:
                     return True, False
                 ends.append(behind)
             assigned = isinstance(statement, If) and all(ends)
         elif isinstance(statement, Block):
-            read, assigned = _reads_before(symbol, statement.statements, False)
+            read, assigned = reads_before(symbol, statement.statements, False)
             if read:
                 return True, False
         elif _assigns(symbol, statement):

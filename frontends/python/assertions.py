@@ -14,7 +14,14 @@ from .requirements import never
 def require(node: ast.Assert, expressions: Evaluator, accesses: Accesses) -> None:
     """Refuses the sizes with which an assertion fails anywhere; raises SourceError."""
     source = expressions.source
+    implied = getattr(node, "implied", "")  # a reduction that is of nothing where it fails
     fails = negation(expressions.condition(node.test))
+    if implied and (tests_data(fails) or (isinstance(fails, Fixed) and fails.value)):
+        raise source.error(
+            node,
+            f"'{implied}' of a generator that may have no first element",
+            "write a loop that begins with an element",
+        )
     if tests_data(fails):
         raise source.error(
             node.test, "this assertion depends on data", "assert what holds of sizes alone"
@@ -26,8 +33,11 @@ def require(node: ast.Assert, expressions: Evaluator, accesses: Accesses) -> Non
     cases = alternatives(fails)
     if cases is None:
         raise source.error(node.test, "this assertion has too many alternatives", "write several")
-    message = f"the assertion '{ast.unparse(node.test)}' does not hold for these sizes"
-    if isinstance(node.msg, ast.Constant):
+    shown = ast.unparse(node.test)
+    message = f"the assertion '{shown}' does not hold for these sizes"
+    if implied:
+        message = f"'{implied}' of a generator that has no elements: {shown} does not hold"
+    elif isinstance(node.msg, ast.Constant):
         message = f"{message}: {node.msg.value}"
     for case in cases:
         parts: list[Affine] = []

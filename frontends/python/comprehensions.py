@@ -161,15 +161,16 @@ class Comprehensions(ast.NodeTransformer):
         self._rename(node)
         total = unused_name(_REDUCTIONS[function], self.taken)
         first = call.args[1] if len(call.args) == 2 else copy.deepcopy(_FIRST.get(function))
+        asserted: list[ast.stmt] = []
         if first is None:
-            first = self._first(function.__name__, node)
+            first, asserted = self._first(function.__name__, node)
         body = self._step(function, total, node.elt)
         for clause in reversed(node.generators):
             for test in reversed(clause.ifs):
                 body = ast.If(test, [body], [])
             body = ast.For(clause.target, clause.iter, [body], [])
         begin = ast.Assign([ast.Name(total, ast.Store())], first)
-        for each in (begin, body):
+        for each in (*asserted, begin, body):
             _at(each, call)
             found = self.visit(each)
             self._before += cast("list[ast.stmt]", found if isinstance(found, list) else [found])
@@ -188,28 +189,48 @@ class Comprehensions(ast.NodeTransformer):
         called.meaning = function  # pyright: ignore[reportAttributeAccessIssue]
         return ast.Assign([target], ast.Call(called, [ast.Name(name, ast.Load()), element], []))
 
-    def _first(self, name: str, node: ast.GeneratorExp | ast.ListComp) -> ast.expr:
-        """The first element, with the first value of each loop; raises SourceError."""
+    def _first(
+        self, name: str, node: ast.GeneratorExp | ast.ListComp
+    ) -> tuple[ast.expr, list[ast.stmt]]:
+        """The first element, with the first value of each loop, and that it is there.
+
+        Raises SourceError.
+        """
         element: ast.expr = copy.deepcopy(node.elt)
-        for clause in reversed(node.generators):
-            value = self._begin(clause.iter)
-            if clause.ifs or value is None or not isinstance(clause.target, ast.Name):
+        values: dict[str, ast.expr] = {}
+        asserted: list[ast.stmt] = []
+        for clause in node.generators:
+            begin = self._begin(clause.iter)
+            if clause.ifs or begin is None or not isinstance(clause.target, ast.Name):
                 raise self.source.error(
                     clause.iter,
                     f"'{name}' of a generator needs its first element",
                     "write range(...) or an array, without 'if'; or a loop",
                 )
-            element = cast(ast.expr, _Renamed({clause.target.id: value}).visit(element))
-        return element
+            renamed = _Renamed(dict(values))
+            value, test = (renamed.visit(copy.deepcopy(each)) for each in begin)
+            values[clause.target.id] = value
+            assertion = ast.Assert(test, ast.Constant(f"'{name}' of nothing"))
+            assertion.implied = name  # pyright: ignore[reportAttributeAccessIssue]
+            asserted.append(assertion)
+        return cast(ast.expr, _Renamed(values).visit(element)), asserted
 
-    def _begin(self, node: ast.expr) -> ast.expr | None:
-        """The first value of a loop over a range or an array."""
+    def _begin(self, node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+        """The first value of a loop over a range or an array, and the test that there is one."""
         if isinstance(node, ast.Call):
             if self.captured.resolve(node.func) is not builtins.range or not node.args:
                 return None
-            return node.args[0] if len(node.args) > 1 else ast.Constant(0)
+            first = node.args[0] if len(node.args) > 1 else ast.Constant(0)
+            step = ast.literal_eval(node.args[2]) if _is_number(node.args[2:]) else 1
+            if not step or (len(node.args) > 2 and not _is_number(node.args[2:])):
+                return None
+            comes = ast.Lt() if step > 0 else ast.Gt()
+            return first, ast.Compare(first, [comes], [node.args[min(1, len(node.args) - 1)]])
         if isinstance(node, ast.Name | ast.Subscript):
-            return ast.Subscript(node, ast.Constant(0), ast.Load())
+            length = ast.Call(ast.Name("len", ast.Load()), [node], [])
+            length.func.meaning = len  # pyright: ignore[reportAttributeAccessIssue]
+            first = ast.Subscript(node, ast.Constant(0), ast.Load())
+            return first, ast.Compare(ast.Constant(0), [ast.Lt()], [length])
         return None
 
     def _rename(self, node: ast.GeneratorExp | ast.ListComp) -> None:
@@ -225,6 +246,12 @@ class Comprehensions(ast.NodeTransformer):
             for later in node.generators[position + 1 :]:
                 later.iter = renamed.visit(later.iter)
                 later.ifs = [renamed.visit(each) for each in later.ifs]
+
+
+def _is_number(nodes: list[ast.expr]) -> bool:
+    """Whether this is one integer, with a sign or without."""
+    inner = [each.operand if isinstance(each, ast.UnaryOp) else each for each in nodes]
+    return len(inner) == 1 and isinstance(inner[0], ast.Constant) and type(inner[0].value) is int
 
 
 class _Renamed(ast.NodeTransformer):

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...runtime.calling.arguments import ArrayArgument
+from ...runtime.calling.arguments import ArrayArgument, overlap_of
 from ...runtime.calling.array_memory import exported_array, is_tensor
 from ...runtime.calling.errors import ArgumentValueError, OverlappingArguments
 from ...runtime.kernel import Kernel
@@ -75,20 +75,24 @@ def call_on_copies(kernel: Kernel, args: Sequence[Any], refusal: ArgumentValueEr
             copied.append(position)
     if not copied:
         raise refusal
-    for position in copied:
-        for other, argument in enumerate(arguments[: len(args)]):
-            if isinstance(argument, ArrayArgument) and other != position:
-                written = argument.writes or _writes(kernel, position)
-                if written and _share(args[position], args[other]):
-                    raise OverlappingArguments(
-                        f"{argument.place} and argument {position + 1} share memory, and the "
-                        "kernel writes to one of them; pass a copy of one of them"
-                    )
+    if (shared := shared_elements(kernel, args)) is not None:
+        raise shared
     result = kernel(*passed)
     for position in copied:
         if _writes(kernel, position):
             args[position][...] = passed[position]
     return as_given(result, passed, args)
+
+
+def shared_elements(kernel: Kernel, args: Sequence[Any]) -> OverlappingArguments | None:
+    """The error of two arrays that have an element in common, and of which one is written."""
+    arguments = kernel.signature.arguments
+    for first, second in kernel.signature.pairs:
+        if second < len(args) and _share(args[first], args[second]):
+            one, other = arguments[first], arguments[second]
+            assert isinstance(one, ArrayArgument) and isinstance(other, ArrayArgument)
+            return overlap_of(one, other)
+    return None
 
 
 def as_given(result: Any, passed: Sequence[Any], given: Sequence[Any]) -> Any:

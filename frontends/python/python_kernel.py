@@ -45,6 +45,7 @@ from .layouts import (
     orders_of,
     permuted,
     row_major,
+    shared_elements,
 )
 from .local_functions import PlainFunction
 from .parameters import ParameterType, fixed_types
@@ -282,10 +283,15 @@ class PythonKernel(Immutable):
         variant, passed = laid_out
         try:
             return as_given(variant(*passed), passed, args)
-        except OverlappingArguments as refusal:
-            if variant.has_gaps and self._copy:  # the gaps of one may be the elements of the other
-                return call_on_copies(kernel, args, refusal)
-            raise
+        except OverlappingArguments:
+            # The gaps of one may be the elements of the other.
+            if not variant.has_gaps or shared_elements(kernel, args):
+                raise
+            return as_given(variant.call_on_gaps(*passed), passed, args)
+
+    def call_on_gaps(self, *args: Any) -> Any:
+        """Runs the kernel on memory with gaps in which other arguments may have elements."""
+        return (self._kernel or self._compiled()).call_on_gaps(*args)
 
     def _as_it_lies(
         self, kernel: Kernel, args: tuple[Any, ...]

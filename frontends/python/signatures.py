@@ -126,10 +126,15 @@ class ReturningKernel(Kernel):
         numbers = super().__call__(*args, *arrays, **tile_sizes)
         return self._results(args, arrays, numbers)
 
-    def _bind(self, args: tuple[object, ...]) -> Any:
+    def call_on_gaps(self, *args: object) -> Any:
+        """Runs the kernel on arrays of which one may have its elements in the gaps of another."""
+        arrays = self._allocate(args)
+        return self._results(args, arrays, super().call_on_gaps(*args, *arrays))
+
+    def _bind(self, args: tuple[object, ...], may_meet: bool = False) -> Any:
         if len(args) == self._given:  # to specialise or to measure
             args = (*args, *self._allocate(args))
-        return super()._bind(args)
+        return super()._bind(args, may_meet)
 
 
 def allocation(translation: Translation) -> Callable[[tuple[object, ...]], tuple[Any, ...]]:

@@ -11,7 +11,7 @@ from xdsl.ir.affine import AffineExpr
 
 from ...dialects.errors import SourceError
 from .affine_text import to_readable_text, to_text
-from .isl_context import bounded_for, coalesced
+from .isl_context import ISL_LOCK, bounded_for, coalesced
 from .points import first_point
 from .scop import Access, AccessKind, Scop, Statement
 from .size_assumptions import refused_sizes
@@ -93,6 +93,14 @@ def sizes_outside(scop: Scop, sizes: Mapping[str, int]) -> isl.Set:
             if position >= 0:
                 result = result.project_out(isl.dim_type.param, position, 1)
         return coalesced(result)
+
+
+def runs_nothing(scop: Scop, sizes: Mapping[str, int]) -> bool:
+    """Whether there are statements, of which none runs with these sizes."""
+    with ISL_LOCK:
+        return bool(scop.statements) and all(
+            _bind(each.domain, sizes).is_empty() for each in scop.statements
+        )
 
 
 def _negative_extents(scop: Scop, names: tuple[str, ...]) -> isl.Set:

@@ -53,6 +53,13 @@ def test_unscheduled(gemm: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert row.split()[-1] == "1.00x"
 
 
+def test_sizes_with_which_nothing_runs(gemm: str, capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = ["--set", "ni=-4", "--set", "nj=3", "--set", "nk=2", "--seconds", "0.01"]
+    assert main(["run", gemm, *sizes]) == 0
+    warned = "no statement of 'gemm' runs with ni=-4, nj=3, nk=2: the times are of a call"
+    assert capsys.readouterr().err == f"loopwright: warning: {warned}\n"
+
+
 def test_scheduled(gemm: str, capsys: pytest.CaptureFixture[str]) -> None:
     pipeline = "interchange{loops=j,i},parallel{loops=j}"
     assert main(["run", gemm, *GEMM_SIZES, "-p", pipeline, "--threads", "2"]) == 0

@@ -125,10 +125,52 @@ def test_divmod_of_integers(schedule: str | None) -> None:
         np.testing.assert_array_equal(one, other)
 
 
+def smallest(n: int, A: f64["n"]):
+    return min(A[i] for i in range(n))
+
+
+def largest(n: int, A: f64["n"]):
+    return max(x for x in A)
+
+
+def backwards(n: int, A: f64["n"]):
+    return max(A[i] for i in range(n - 1, 0, -2))
+
+
+def of_parts(n: int, A: f64["n"]):
+    total = 0.0
+    for i in range(1, n):
+        total += min(A[j] for j in range(i)) + max(A[j] for j in range(i, n))
+    return total
+
+
+@pytest.mark.parametrize("function", [smallest, largest, backwards, of_parts])
+def test_extremes_of_nothing(function: Callable[..., object]) -> None:
+    kernel = loopwright.kernel(function)
+    for n in range(5):
+        A = np.random.default_rng(n).random(n)
+        try:
+            expected = function(n, A)
+        except ValueError:
+            with pytest.raises(loopwright.errors.SourceError, match="has no elements"):
+                kernel(n, A)
+        else:
+            assert kernel(n, A) == expected
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("A[0] = min(x for x in A if x > 0)", "needs its first element"),
+        (
+            "A[0] = max(A[i] for i in range(4) for j in range(i))",
+            "'max' of a generator that may have no first element",
+        ),
+        (
+            "k = 0\n    for i in range(4):\n        if A[i] > 0: k = i\n"
+            "    A[0] = min(A[i] for i in range(k))",
+            "no first element",
+        ),
         ("A[0] = max((x for x in A), default=0)", "no further arguments"),
         ("A[0] = 1 if any(x > 0 for x in A) else 2", "in a conditional expression"),
         ("A[:] = [x + 1 for x in A]", "makes a list"),

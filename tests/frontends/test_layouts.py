@@ -79,14 +79,47 @@ def test_what_gaps_do_not_allow() -> None:
             kernel(2, 5, strided, B)
         with pytest.raises(ArgumentTypeError, match="expected elements of type float64"):
             kernel(3, 5, strided.astype("f4")[:, ::-1], B)
-    with pytest.raises(OverlappingArguments):
-        refusing(3, 5, base[:3, :5], base[:3, 5:])
     with pytest.raises(ArgumentValueError, match="is read-only"):
         copying(3, 5, np.broadcast_to(B[0], (3, 5)), B)
     expected = base.copy()
-    scaled(3, 5, expected[:3, :5], expected[:3, 5:])
-    copying(3, 5, base[:3, :5], base[:3, 5:])
-    assert np.allclose(base, expected)
+    for kernel in (refusing, copying):
+        scaled(3, 5, expected[:3, :5], expected[:3, 5:])
+        kernel(3, 5, base[:3, :5], base[:3, 5:])
+        assert np.allclose(base, expected)
+
+
+def exchanged(A, B):
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            t = A[i, j]
+            A[i, j] = B[i, j] + i
+            B[i, j] = 2 * t
+    for i in range(A.shape[0]):
+        for j in range(1, A.shape[1]):
+            if B[i, j] > 3:
+                A[i, j] = B[i, j - 1] - A[i, j]
+
+
+APART = {
+    "columns": lambda x: (x[:9, 1::3], x[:9, 0::3]),
+    "rows": lambda x: (x[::2], x[1::2]),
+    "halves": lambda x: (x[:, :12], x[:, 12:]),
+    "chessboard": lambda x: (x[::2, ::2], x[1::2, 1::2]),
+    "backwards": lambda x: (x[::2, ::-1], x[1::2]),
+}
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("name", APART)
+@pytest.mark.parametrize("kind", ["f8", "f4", "i4", "i2", "u1"])
+def test_elements_of_one_array_in_the_gaps_of_another(name: str, kind: str) -> None:
+    kernel = loopwright.kernel(exchanged)
+    for height, width in ((18, 24), (2, 36), (200, 96)):
+        base = (np.arange(height * width) % 7).reshape(height, width).astype(kind)
+        expected = base.copy()
+        exchanged(*APART[name](expected))
+        kernel(*APART[name](base))
+        assert np.array_equal(base, expected)
 
 
 def summed(A):

@@ -5,14 +5,16 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Operation
 
+import loopwright
 from loopwright.dialects.parse import parse_module
 from loopwright.lowering.c import emit_c
 from loopwright.lowering.c.names import function_name
@@ -98,3 +100,43 @@ def call_c(
     function.argtypes = [*types, *[ctypes.c_void_p] * len(cells)]
     function(*values, *map(ctypes.addressof, cells))
     return tuple(cell.value for cell in cells)
+
+
+def assert_same_as_compiled(
+    path: Path,
+    sizes: Sequence[tuple[int, int]],
+    arrays: Callable[[], Mapping[str, np.ndarray]],
+    schedules: Sequence[str | None] = (None, "default"),
+) -> None:
+    """The function `f(n, m, arrays...)` of a C file does what gcc -O0 makes of it.
+
+    Arrays that the region sees as rows are passed with rows of m elements.
+    """
+    library = path.with_suffix(".so")
+    flags = ("-O0", "-w", "-fwrapv", "-ffp-contract=off", "-shared", "-fPIC")
+    command = [compilers()[0], *flags, str(path), "-lm", "-o", str(library)]
+    subprocess.run(command, check=True)
+    compiled = ctypes.CDLL(str(library))
+    function = loopwright.load(path)["f"]
+    kernels = [function.compile(schedule, threads=2) for schedule in schedules]
+    for n, m in sizes:
+        expected = arrays()
+        compiled.f(n, m, *(each.ctypes.data_as(ctypes.c_void_p) for each in expected.values()))
+        for kernel in kernels:
+            found = arrays()
+            given: dict[str, object] = {**found, "n": n, "m": m}
+            kernel(
+                *(
+                    _in_rows(given[each.place.name], m, len(getattr(each, "shape", ())))
+                    for each in function.signature.arguments
+                )
+            )
+            for name, array in found.items():
+                np.testing.assert_allclose(array, expected[name], rtol=1e-13, err_msg=name)
+
+
+def _in_rows(value: object, m: int, rank: int) -> object:
+    """An argument as the text has it: rows of m elements."""
+    if isinstance(value, np.ndarray) and rank > value.ndim:
+        return value[: value.size // m * m].reshape(-1, m)
+    return value

@@ -21,6 +21,7 @@ examples:
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from ..passes.polyhedral.bounds import runs_nothing
 from ..passes.schedules.schedule import Schedule
 from ..runtime.calling.arguments import ArrayArgument
 from ..runtime.kernel import Kernel
@@ -162,6 +164,7 @@ def run(arguments: argparse.Namespace) -> int:
         line.update("compiling")
         kernel.specialise(*values)
     tell_verdict(function.name, kernel.verdict)
+    _tell_if_nothing_runs(function, values)
     if arguments.timing:
         print(f"{stages}\n")
     tiles = _tile_sizes(arguments.tile, kernel)
@@ -224,6 +227,16 @@ def run(arguments: argparse.Namespace) -> int:
     if wrong:
         raise UsageError(f"the results differ from those of the program in {', '.join(wrong)}")
     return 0
+
+
+def _tell_if_nothing_runs(function: Function, values: Sequence[object]) -> None:
+    """Warns where the sizes leave nothing to run, such as those that are negative."""
+    sizes = function.signature.sizes_of(values).of(function.scop)
+    if runs_nothing(function.scop, sizes):
+        own = [each.name for each in function.scop.sizes if each.dimension is None]
+        given = ", ".join(f"{name}={sizes[name]}" for name in own or sizes)
+        message = f"no statement of '{function.name}' runs with {given}: the times are of a call"
+        print(f"loopwright: warning: {message}", file=sys.stderr)
 
 
 def _schedule(arguments: argparse.Namespace, function: Function) -> Schedule | str | None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
-from support.c_code import compilers
-
-import loopwright
+from support.c_code import assert_same_as_compiled
 
 HEAD = "void f(int n, int m, int *A, int *B, double *x, double *y) {{\n"
 FORM = HEAD + "#pragma scop\n    {0}\n#pragma endscop\n}}\n"
@@ -31,33 +27,14 @@ BODIES = (
 )
 
 
-def _arguments() -> list[np.ndarray]:
+def _arguments() -> dict[str, np.ndarray]:
     random = np.random.default_rng(1)
     A, B = (random.integers(0, 3, (7, 9)).astype(np.int32).ravel() for _ in "AB")
-    return [A, B, random.random(63), random.random(63)]
+    return {"A": A, "B": B, "x": random.random(63), "y": random.random(63)}
 
 
 @pytest.mark.parametrize("body", BODIES)
 def test_the_same_as_gcc(body: str, tmp_path: Path) -> None:
-    path, library = tmp_path / "f.c", tmp_path / "f.so"
+    path = tmp_path / "f.c"
     path.write_text(FORM.format(body))
-    flags = ("-O0", "-w", "-ffp-contract=off", "-shared", "-fPIC")
-    subprocess.run([compilers()[0], *flags, str(path), "-o", str(library)], check=True)
-    function = loopwright.load(path)["f"]
-    for n, m in ((0, 4), (1, 3), (5, 3), (7, 9)):
-        expected = _arguments()
-        pointers = [each.ctypes.data_as(ctypes.c_void_p) for each in expected]
-        ctypes.CDLL(str(library)).f(n, m, *pointers)
-        for schedule in (None, "default"):
-            found = _arguments()
-            given: dict[str, object] = dict(zip(("A", "B", "x", "y"), found, strict=True))
-            given |= {"n": n, "m": m}
-            arguments: list[object] = []
-            for each in function.signature.arguments:
-                value = given[each.place.name]
-                if isinstance(value, np.ndarray) and len(getattr(each, "shape", ())) == 2:
-                    value = value[: value.size // m * m].reshape(-1, m)
-                arguments.append(value)
-            function.compile(schedule, threads=2)(*arguments)
-            for one, other in zip(found, expected, strict=True):
-                np.testing.assert_allclose(one, other, rtol=1e-13)
+    assert_same_as_compiled(path, ((0, 4), (1, 3), (5, 3), (7, 9)), _arguments)

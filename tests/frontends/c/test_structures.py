@@ -56,6 +56,11 @@ static void shift(int n, point *a, point *b) {
 static void through(int n, point *p, const point *q) {
     for (int i = 0; i < n; i++) p->x += q[i].y;
 }
+static void flat(int h, int w, pixel *p) {
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++)
+            p[y * w + x].b = (p[(h - 1 - y) * w + w - 1 - x].r + p[y * w + x].g) / 2;
+}
 int main(void) {
     static point a[30], t[5][6];
     static number u[33], v[33];
@@ -73,6 +78,7 @@ int main(void) {
     whole();
     forces(9, r, s);
     grey();
+    flat(16, 24, &image[0][0]), flat(0, 3, &image[0][0]);
     shift(29, a + 1, a); /* overlaps */
     shift(10, a, a + 15);
     through(20, a + 4, a);
@@ -83,6 +89,7 @@ int main(void) {
     for (int i = 0; i < 40; i++) check += i * cloud[i].x;
     for (int i = 0; i < 9; i++) check += r[i].v[0] + 2 * r[i].v[1] - r[i].v[2] + r[i].id;
     for (int i = 0; i < 16 * 24; i++) check += i * image[i / 24][i % 24].g;
+    for (int i = 0; i < 16 * 24; i++) check += image[i / 24][i % 24].b;
     printf("%.17g\\n", check);
     return 0;
 }
@@ -103,7 +110,7 @@ def test_drop_in_sources_give_the_same_results(compiler: str, tmp_path: Path) ->
     original, output = tmp_path / "program.c", tmp_path / "output.c"
     original.write_text(PROGRAM)
     made = loopwright.drop_in(original, output)
-    functions = {"first", "product", "columns", "whole", "forces", "grey", "shift"}
+    functions = {"first", "product", "columns", "whole", "forces", "grey", "flat", "shift"}
     assert functions <= set(made.replaced)
     assert executed(compiler, output, "-O1") == executed(compiler, original, "-O0")
 
