@@ -8,7 +8,7 @@ from ...dialects.errors import SourceError
 from ..text.guards import Guards
 from .c_types import IntegerType
 from .evaluator import Evaluator
-from .tree import Binary, Conditional, Expression, Name, Piece, Subscript, Symbol, walk
+from .tree import Binary, Call, Conditional, Expression, Name, Piece, Subscript, Symbol, walk
 from .values import Array, Constant, Linear, Scalar, index_of
 
 
@@ -41,8 +41,12 @@ class Gathers:
         return is_opaque
 
     def _is_choice(self, node: Expression) -> bool:
-        """Whether it is one of several integers, which raising has accesses of their own for."""
-        return isinstance(node, Conditional) and self.expressions.static(node) is None
+        """Whether it is made of one of several integers, which raising has cases for."""
+        chooses = any(
+            isinstance(each, Conditional) or (isinstance(each, Call) and each.inlined is not None)
+            for each in walk(node)
+        )
+        return chooses and self.expressions.static(node) is None
 
     def _is_product(self, node: Expression) -> bool:
         """Whether it multiplies loop variables, or has a remainder by what is no constant.

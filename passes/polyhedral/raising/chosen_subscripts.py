@@ -34,7 +34,7 @@ from .subscript_cases import (
     has_cases,
 )
 
-MOST_COPIES = 36
+MOST_COPIES = 64
 """Of the operations that belong together."""
 
 MOST_CASES = 16

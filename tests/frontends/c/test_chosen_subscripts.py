@@ -231,6 +231,38 @@ def test_periodic_grids_in_place(schedule: str | None, tmp_path: Path) -> None:
         np.testing.assert_array_equal(a, expected)
 
 
+INLINED = """
+static int at(int x, int n) { return x < 0 ? 0 : (x >= n ? n - 1 : x); }
+void blur(int h, int w, unsigned char a[h][w], int o[h][w], int b[h][w]) {
+  for (int i = 0; i < h; i++)
+    for (int j = 0; j < w; j++) {
+      b[i][j] = a[at(i + 2, h)][1 + at(j - 1, w - 1)];
+      int s = 0;
+      for (int u = -2; u <= 2; u++)
+        for (int v = -1; v <= 1; v++)
+          s += a[at(i + u, h)][at(j + v, w)];
+      o[i][j] = s;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("schedule", [None, "default"])
+def test_functions_that_clamp(schedule: str | None, tmp_path: Path) -> None:
+    f = load(INLINED, tmp_path)
+    assert not any(each.is_opaque or [*gathered_arrays(each)] for each in f.scop.statements)
+    kernel = f.compile(schedule, threads=1)
+    for h, w in ((1, 2), (3, 3), (20, 90)):
+        a = np.random.default_rng(w).integers(0, 256, (h, w)).astype("u1")
+        o, b = np.zeros((2, h, w), "i4")
+        kernel(h, w, a, o, b)
+        rows = np.pad(a, ((2, 2), (1, 1)), mode="edge").astype("i4")
+        sums = sum(rows[u : u + h, v : v + w] for u in range(5) for v in range(3))
+        np.testing.assert_array_equal(o, sums)
+        i, j = np.indices((h, w))
+        np.testing.assert_array_equal(b, a[np.minimum(i + 2, h - 1), 1 + np.clip(j - 1, 0, w - 2)])
+
+
 @pytest.mark.parametrize(
     "form", ["x = (j * j) % w;", "x = (j + 3 * w) % w;", "x = (int)a[i][j] % w;", "x = j % 7 % w;"]
 )
