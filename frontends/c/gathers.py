@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...dialects.errors import SourceError
+from ..text.affine import map_text
 from ..text.guards import Guards
 from .c_types import IntegerType
 from .evaluator import Evaluator
@@ -94,8 +95,9 @@ class Gathers:
         index = index_of(value)
         if index is not None and index.affine is not None:
             return self.guards.affine(index.affine, node)
+        if index is not None:
+            return self.emitter.operation(f"affine.{index.kind} {map_text(index.parts)}", node)
         if not isinstance(value, Scalar) or not isinstance(value.type, IntegerType):
-            kind = value.type if not isinstance(value, Linear) else "a minimum or maximum"
-            raise SourceError(f"a subscript must be an integer, not '{kind}'", node.place)
+            raise SourceError(f"a subscript must be an integer, not '{value.type}'", node.place)
         kind = value.type
         return self.guards.index(value.name, kind.mlir, unsigned=not kind.signed, node=node)
