@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
+from .bounded_files import read_bounded
 from .extras import extra_for
 from .output_files import write_output
 
@@ -32,7 +33,7 @@ def write_file(name: str, contents: bytes) -> None:
 def read_file(name: str) -> bytes:
     """The contents of a file; raises OSError, MissingExtra."""
     if not is_url(name):
-        return Path(name).read_bytes()
+        return read_bounded(name)
     with _reached(name) as (system, path):
         return system.cat_file(path)
 
