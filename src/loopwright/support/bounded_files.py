@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 LARGEST = 1 << 26
 """Bytes: a program of 64 MiB would take hours."""
@@ -17,7 +17,7 @@ def read_bounded(path: str | Path) -> bytes:
         return read_stream(file, str(path))
 
 
-def read_stream(stream: BinaryIO, name: str) -> bytes:
+def read_stream(stream: IO[bytes], name: str) -> bytes:
     """What is left in a stream, at most `LARGEST` bytes; raises OSError."""
     contents = stream.read(LARGEST + 1)
     if len(contents) > LARGEST:
