@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from support.runtime_programs import GEMM
 
-from loopwright.certificate import main as check
+from loopwright import certificate as checker
 from loopwright.cli import main
 
 # Commands in one child, which may have 8 GB of memory.
 COMMANDS = """
 import os, resource, sys
 from loopwright import opt
-from loopwright.certificate import main as check
+from loopwright import certificate as checker
 from loopwright.cli import main
 resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
 program, folder = sys.argv[1:]
@@ -32,8 +32,10 @@ codes = [
     main(["run", program, "--schedule-file", f"{folder}/z.json", *sizes]),
     main(["tune", program, "--model", f"{folder}/z.npz", *sizes]),
     check([f"{folder}/z.json"]),
+    main(["tuning", "merge", f"file://{folder}/z.json"]),
+    main(["tuning", "merge", f"file://{folder}/none.json"]),
 ]
-assert codes == [1] * 7, codes
+assert codes == [1] * 9, codes
 opt.main([])
 """
 
@@ -52,8 +54,9 @@ def test_commands(tmp_path: Path) -> None:
         )
     assert result.returncode == 1, result.stderr
     lines = [*result.stdout.splitlines(), *result.stderr.splitlines()]
-    assert len(lines) == 8, lines
-    assert sum("more than 64 MiB" in line for line in lines) == 7, lines
+    assert len(lines) == 10, lines
+    assert sum("more than 64 MiB" in line for line in lines) == 8, lines
+    assert sum("there is no such file or folder" in line for line in lines) == 1, lines
 
 
 def test_a_model_that_grows_when_it_is_unpacked(
@@ -71,5 +74,5 @@ def test_a_model_that_grows_when_it_is_unpacked(
 def test_a_certificate_says_why(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "deep.json"
     file.write_text("[" * 200_000)
-    assert check([str(file)]) == 1
+    assert checker.main([str(file)]) == 1
     assert capfd.readouterr().out.partition("rejected: ")[2].strip()
