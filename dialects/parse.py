@@ -8,6 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import ParseError
 
+from ..support.bounded_files import read_text
 from .affine import ForOp
 from .context import make_context
 from .errors import HintedParseError, SourceError
@@ -67,7 +68,7 @@ def parse_module(
 def parse_file(path: str | Path, *, context: Context | None = None) -> ModuleOp:
     """Reads, parses, normalises and verifies a file; raises SourceError."""
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = read_text(path)
     except OSError as error:
         raise SourceError(f"cannot read '{path}': {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -14,12 +14,14 @@ import zipfile
 import zlib
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...support.bounded_files import LARGEST, read_bounded
 from ...support.output_files import replacing
 from ...support.stored_files import DAMAGE
 from ..learning.errors import LearningError
@@ -51,9 +53,11 @@ def store_arrays(path: Path, content: Mapping[str, Any]) -> None:
 
 def load_arrays(path: Path) -> Mapping[str, Any]:
     """A dictionary written by `store_arrays`; raises LearningError, OSError."""
-    with path.open("rb") as file:
+    with BytesIO(read_bounded(path)) as file:
         try:
             with zipfile.ZipFile(file) as archive:
+                if sum(member.file_size for member in archive.infolist()) > LARGEST:
+                    raise ValueError("its arrays are too large")
                 if archive.testzip() is not None:
                     raise LearningError(f"{path} is damaged; train it again: loopwright train")
             file.seek(0)

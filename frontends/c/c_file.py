@@ -11,6 +11,7 @@ from ...dialects.errors import SourceError
 from ...dialects.locations import Location
 from ...dialects.parse import parse_module
 from ...runtime.program import Program
+from ...support.bounded_files import read_bounded
 from ..text.relocation import relocate
 from .clang_library import CSource, parse
 from .finding import find_regions
@@ -22,7 +23,7 @@ from .translate import Translation, translate
 
 def read_source(path: str | Path) -> CSource:
     """The text of a file; raises SourceError, OSError."""
-    data = Path(path).read_bytes()
+    data = read_bounded(path)
     try:
         return CSource(str(path), data.decode())
     except UnicodeDecodeError:

@@ -10,6 +10,7 @@ from ...dialects.errors import SourceError
 from ...dialects.locations import Location
 from ...dialects.parse import parse_module
 from ...runtime.program import Program
+from ...support.bounded_files import read_bounded
 from ..text.relocation import relocate
 from .python_kernel import PythonKernel
 from .untyped_kernel import UntypedKernel
@@ -21,7 +22,7 @@ def load_python(path: str | Path) -> Program:
     Raises SourceError where it has none or fails, OSError where it cannot be read.
     """
     file = Path(path)
-    file.read_bytes()  # raises what other files raise
+    read_bounded(file)  # raises what other files raise
     kernels = {
         each.translation.name: each
         for each in _globals(file).values()

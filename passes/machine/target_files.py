@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ...support.bounded_files import read_text
 from .cpuinfo import CpuInfo
 from .machine import Machine
 
@@ -112,7 +113,7 @@ def _is_one_of(text: str, allowed: Sequence[str | int | Sequence[int]]) -> bool:
 
 @cache
 def _read(path: Path) -> dict[str, Any]:
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    return tomllib.loads(read_text(path))
 
 
 def _machine(path: Path) -> Machine:

@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, cast
 
+from ...support.bounded_files import read_text
 from ...support.markup import MOST_ROWS, element, join, notebook
 from ...support.markup import table as html_table
 from ...support.summaries import summary
@@ -53,7 +54,7 @@ def read_results(path: str | Path) -> SavedResults:
     """The results in a file of `loopwright bench --json FILE`; raises ResultsError."""
     check_path("read_results", "path", path)
     try:
-        document: Any = json.loads(Path(path).read_text(encoding="utf-8"))
+        document: Any = json.loads(read_text(path))
     except OSError as error:
         raise ResultsError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:

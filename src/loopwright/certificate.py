@@ -28,7 +28,8 @@ if __package__:
 else:  # Two files in a folder, without the compiler.
     from certificate_reader import Text, require, split  # pyright: ignore[reportMissingImports]
 
-FORMAT, VERSION, OPERATIONS, SECONDS = "loopwright certificate", 2, 500_000_000, 300  # Limits.
+FORMAT, VERSION, OPERATIONS = "loopwright certificate", 2, 500_000_000
+SECONDS, BYTES = 300, 1 << 26  # Limits, as the number of operations.
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 # What may be accumulated, exactly in any order or not; through which operands of an operation.
 _EXACT = re.findall(r"\w+", "addi muli maximumf minimumf maxsi maxui minsi minui andi ori xori")
@@ -460,12 +461,13 @@ def verdict(file):
     isl.DEFAULT_CONTEXT.set_max_operations(OPERATIONS)
     signal.alarm(SECONDS)  # Ends the process: Python runs no handler while isl computes.
     try:
-        data = json.loads(Path(file).read_text(encoding="utf-8"))
+        with Path(file).open("rb") as stream:
+            data = json.loads(stream.read(BYTES))
         require((data["format"], data["version"]) == (FORMAT, VERSION), "another format")
         others = ", ".join(sorted(Check(data).run())) or "none"
         text = f"accepted; reductions in another order: {others}"
     except Exception as error:  # Whatever goes wrong, nothing is proved.
-        text = f"rejected: {error}"
+        text = f"rejected: {str(error) or type(error).__name__}"
     print(f"{file}: {text}", flush=True)
     return int(text.startswith("rejected"))
 

@@ -30,6 +30,7 @@ from .passes.syntax.pipeline import (
     read_options,
     unknown,
 )
+from .support.bounded_files import read_stream
 from .support.version import __version__
 from .universe import LOOPWRIGHT_UNIVERSE
 
@@ -103,7 +104,7 @@ class LoopwrightOptMain(xDSLOptMain):
         """A verified module, or None when what was expected to fail has been reported."""
         name = self.args.input_file or "<stdin>"
         try:
-            text = chunk.read().decode()
+            text = read_stream(chunk, name).decode()
         except UnicodeDecodeError:
             raise UsageError(f"cannot read '{name}': it is not UTF-8 text") from None
         try:

@@ -16,6 +16,7 @@ from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
 from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.program import CHOSEN, Function
+from ..support.bounded_files import read_text
 from . import UsageError
 from .shipped import (
     STANDARD_INPUT,
@@ -184,7 +185,7 @@ def _read_text(name: str, arguments: argparse.Namespace) -> str:
             raise UsageError("standard input cannot be both the program and the schedule")
         return read_standard_input()
     try:
-        return Path(name).read_text(encoding="utf-8-sig")
+        return read_text(name)
     except UnicodeDecodeError:
         raise UsageError(f"cannot read '{name}': it is not UTF-8 text") from None
 
@@ -215,7 +216,7 @@ def source_text(arguments: argparse.Namespace) -> str:
     if arguments.file == STANDARD_INPUT:
         return read_standard_input()
     entry = find_kernel(arguments.file)
-    return entry.text if entry is not None else Path(arguments.file).read_text(encoding="utf-8-sig")
+    return entry.text if entry is not None else read_text(arguments.file)
 
 
 def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -38,7 +39,7 @@ cd "$PBS_O_WORKDIR" && exec {command}
 
 @dataclass(frozen=True)
 class JobScriptDocument(Document):
-    """Result of `--job-script`."""
+    """Result of `--cluster slurm` and `--cluster pbs`."""
 
     document: ClassVar[str] = "job-script"
 
@@ -49,19 +50,25 @@ SHORTEST_LEASE, LONGEST_LEASE = 2.0, 86_400.0
 """Seconds: heartbeats come six times in a lease, and folders on networks are slow."""
 
 
-def add_cluster_arguments(parser: argparse.ArgumentParser, lease: float) -> None:
-    """The arguments of shared folders; `lease` is the default in seconds."""
+def add_cluster_arguments(
+    parser: argparse.ArgumentParser, lease: float, engines: Sequence[str] = ()
+) -> None:
+    """The arguments of clusters; `lease` is the default in seconds.
+
+    `engines` are what `--cluster` may name besides the schedulers of job arrays.
+    """
     parser.add_argument(
-        "--cluster",
+        "--cluster-folder",
         metavar="DIR",
         type=Path,
         help="share the work with all who run the same command, on any machine that sees the "
         "folder DIR; killed workers are replaced by others",
     )
     parser.add_argument(
-        "--job-script",
-        choices=tuple(SCRIPTS),
-        help="print a script of a job array that runs this command, and do nothing else",
+        "--cluster",
+        choices=(*SCRIPTS, *engines),
+        help=f"{', '.join(SCRIPTS)}: print a script of a job array that runs this command, and do "
+        f"nothing else{''.join(f'; {each}: the engine of --scheduler' for each in engines)}",
     )
     parser.add_argument(
         "--jobs", type=int, default=8, metavar="N", help="jobs of the array (default: 8)"
@@ -85,11 +92,14 @@ def print_job_script(arguments: argparse.Namespace) -> bool:
             f"--lease must be between {SHORTEST_LEASE:g} and {LONGEST_LEASE:g} seconds, "
             f"got {arguments.lease:g}"
         )
-    if arguments.job_script is None:
+    if arguments.cluster not in SCRIPTS:
         return False
-    if arguments.cluster is None:
-        raise UsageError("--job-script is for --cluster: workers share a folder")
-    script = job_script(arguments.job_script, arguments.jobs, sys.argv[1:])
+    if arguments.cluster_folder is None:
+        raise UsageError(
+            f"--cluster {arguments.cluster} needs a folder that all jobs see; "
+            "add --cluster-folder DIR"
+        )
+    script = job_script(arguments.cluster, arguments.jobs, sys.argv[1:])
     print(script, end="")
     emit(JobScriptDocument(script))
     return True
@@ -102,8 +112,8 @@ def job_script(kind: str, jobs: int, command: list[str]) -> str:
     for word in command:
         if skipped:
             skipped = False
-        elif word in ("--job-script", "--jobs"):
+        elif word in ("--cluster", "--jobs"):
             skipped = True
-        elif not word.startswith(("--job-script=", "--jobs=")):
+        elif not word.startswith(("--cluster=", "--jobs=")):
             words.append(word)
     return SCRIPTS[kind].format(last=jobs - 1, command=shlex.join(["loopwright", *words]))

@@ -27,6 +27,7 @@ from ..session.shipped_kernels import (
     standard_extents,
     standard_size,
 )
+from ..support.bounded_files import read_stream
 from ..support.summaries import shortened
 from . import UsageError
 
@@ -57,7 +58,7 @@ def read_standard_input() -> str:
 @lru_cache(maxsize=1)
 def _contents(stream: TextIO) -> bytes:
     """What a stream has, which may be asked for once for each function."""
-    return stream.buffer.read()
+    return read_stream(stream.buffer, "standard input")
 
 
 def find_kernel(name: str) -> KernelEntry | None:

@@ -13,8 +13,8 @@ run time, in a tiling of its deepest bands, all with the same sizes, or the one 
 have names. A share of all combinations is run, chosen by a Gaussian process (or the network of the
 literature, or at random). Interrupted, it goes on where it was when it is started again.
 
-With --cluster, searches with several seeds are shared with all who run the same command on any
-machine that sees the folder; --job-script prints the job array for that.
+With --cluster-folder, searches with several seeds are shared with all who run the same command on
+any machine that sees the folder; --cluster prints the job array for that.
 
 examples:
   loopwright tune polybench/gemm --size LARGE --budget 20s -o gemm-schedule.mlir
@@ -24,7 +24,7 @@ examples:
   loopwright tune gemm/gemm --size SMALL --threads 1 --registers
   loopwright tune gemm/gemm --size 84x1024x4096 --rank --registers --threads 1
   loopwright tune polybench/gemm --tiles --threads 1
-  loopwright tune polybench/gemm --size LARGE --budget 5m --cluster shared --searches 64
+  loopwright tune polybench/gemm --size LARGE --budget 5m --cluster-folder shared --searches 64
   loopwright tune lu.mlir --set n=600 --tiles -p 'affine-schedule,tile{loops=k,i,j sizes=Tk,Ti,Tj}'
 """
 
@@ -81,7 +81,17 @@ COMBINED = {
 """The search that `--rank` and `--registers` mean."""
 
 NOT_FOR_TILES = (
-    *("search", "rank", "registers", "interchange", "model", "space", "beam", "plot", "cluster"),
+    *(
+        "search",
+        "rank",
+        "registers",
+        "interchange",
+        "model",
+        "space",
+        "beam",
+        "plot",
+        "cluster_folder",
+    ),
 )
 """Options that mean nothing where only tile sizes are tuned."""
 
@@ -233,7 +243,7 @@ def run(arguments: argparse.Namespace) -> int:
     values = argument_values(arguments, function, load_inputs(arguments))
     entry = find_kernel(arguments.file)
     compared = None if entry is None else comparison(entry, function, values)
-    if arguments.cluster is not None:
+    if arguments.cluster_folder is not None:
         return tune_in_cluster(arguments, function, values, options, compared, line)
     with line:
         try:
@@ -320,7 +330,8 @@ def _check(arguments: argparse.Namespace) -> None:
         way, options = "tunes nothing but tile sizes", NOT_FOR_TILES
     else:
         way, options = ("", ()) if kind is None else (kind.way, kind.ignores)
-    other = [f"--{option}" for option in options if getattr(arguments, option)]
+    unused = (option for option in options if getattr(arguments, option))
+    other = [f"--{option.replace('_', '-')}" for option in unused]
     if other:
         given = [each for each in ("tiles", "rank", "registers") if getattr(arguments, each)]
         chosen = given[0] if given else f"search {name}"

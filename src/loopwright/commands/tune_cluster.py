@@ -1,4 +1,4 @@
-"""`loopwright tune --cluster`: searches with several seeds, shared through a folder."""
+"""`loopwright tune --cluster-folder`: searches with several seeds, shared through a folder."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LEASE = 60.0
 
 @dataclass(frozen=True)
 class TuneClusterDocument(Document):
-    """Result of `loopwright tune --cluster`."""
+    """Result of `loopwright tune --cluster-folder`."""
 
     document: ClassVar[str] = "tune-cluster"
 
@@ -47,20 +47,20 @@ def add_searches_argument(parser: argparse.ArgumentParser) -> None:
         "--searches",
         type=int,
         metavar="N",
-        help="searches with seeds from --seed on, for --cluster (default: 8)",
+        help="searches with seeds from --seed on, for --cluster-folder (default: 8)",
     )
 
 
 def check_cluster(arguments: argparse.Namespace) -> None:
     """Raises UsageError."""
-    if arguments.cluster is None:
+    if arguments.cluster_folder is None:
         if arguments.searches is not None:
-            raise UsageError("--searches is for --cluster; add that")
+            raise UsageError("--searches is for --cluster-folder; add that")
         return
     if arguments.budget is None or arguments.no_runs:
-        raise UsageError("--cluster is for searches that run candidates: give a --budget")
+        raise UsageError("--cluster-folder is for searches that run candidates: give a --budget")
     if arguments.plot is not None:
-        raise UsageError("--plot draws one search: leave it out, or --cluster")
+        raise UsageError("--plot draws one search: leave it out, or --cluster-folder")
     if arguments.searches is not None and not 1 <= arguments.searches <= 1_000_000:
         raise UsageError(f"--searches must be between 1 and 1000000, got {arguments.searches}")
 
@@ -74,7 +74,7 @@ def tune_in_cluster(
     line: ProgressLine,
 ) -> int:
     """Takes a share of the searches; prints what all have found when they are done."""
-    folder: Path = arguments.cluster
+    folder: Path = arguments.cluster_folder
     count = 8 if arguments.searches is None else arguments.searches
     description = _description(function, values, options)
 
@@ -87,7 +87,7 @@ def tune_in_cluster(
         search_in_share(work, search, options.seed, machine_fingerprint())
         found = found_in_share(folder)
     except SharedWorkError as error:
-        raise UsageError(f"--cluster: {error}") from error
+        raise UsageError(f"--cluster-folder: {error}") from error
     given_up = progress(folder).given_up
     if given_up:
         print(

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
+from .bounded_files import read_bounded, read_stream
 from .extras import extra_for
 from .output_files import write_output
 
@@ -32,9 +33,9 @@ def write_file(name: str, contents: bytes) -> None:
 def read_file(name: str) -> bytes:
     """The contents of a file; raises OSError, MissingExtra."""
     if not is_url(name):
-        return Path(name).read_bytes()
-    with _reached(name) as (system, path):
-        return system.cat_file(path)
+        return read_bounded(name)
+    with _reached(name) as (system, path), system.open(path, "rb") as file:
+        return read_stream(file, name)
 
 
 def files_of(name: str, suffix: str) -> list[str]:
@@ -56,6 +57,9 @@ def _reached(name: str) -> Generator[tuple[Any, str]]:
         import fsspec
     try:
         yield cast(Any, fsspec.core).url_to_fs(name)
+    except FileNotFoundError as error:
+        raise LocationError(f"{name}: there is no such file or folder") from error
     except Exception as error:  # each file system has errors of its own
-        reason = str(error).partition("\n")[0] or type(error).__name__
+        text = getattr(error, "strerror", None) or str(error)
+        reason = text.partition("\n")[0] or type(error).__name__
         raise LocationError(f"{name}: {reason}") from error

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from .bounded_files import read_bounded
+
 T = TypeVar("T")
 
 DAMAGE = (
@@ -33,7 +35,7 @@ def read_stored(path: Path, parse: Callable[[bytes], T], instead: str) -> T | No
     raises one of `DAMAGE`.
     """
     try:
-        contents = path.read_bytes()
+        contents = read_bounded(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

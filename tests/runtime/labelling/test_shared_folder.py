@@ -61,14 +61,23 @@ def test_what_went_wrong_has_no_labels(tmp_path: Path) -> None:
 def test_scripts_of_job_arrays(
     kind: str, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["data", "generate", "--programs", "9", "-o", "my labels", "--cluster", "shared"]
-    arguments = [*command, "--job-script", kind, "--jobs", "100"]
+    command = [
+        "data",
+        "generate",
+        "--programs",
+        "9",
+        "-o",
+        "my labels",
+        "--cluster-folder",
+        "shared",
+    ]
+    arguments = [*command, "--cluster", kind, "--jobs", "100"]
     monkeypatch.setattr(sys, "argv", ["loopwright", *arguments])
     assert main() == 0
     script = capsys.readouterr().out.splitlines()
     assert script[0] == "#!/bin/sh" and line in script
     assert script[-1].endswith(
-        "exec loopwright data generate --programs 9 -o 'my labels' --cluster shared"
+        "exec loopwright data generate --programs 9 -o 'my labels' --cluster-folder shared"
     )
     assert not Path("shared").exists()
 
@@ -76,9 +85,17 @@ def test_scripts_of_job_arrays(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--cluster", "shared", "--scheduler", "tcp://a:1"], "--cluster takes no --scheduler"),
-        (["--cluster", "shared", "--job-script", "slurm", "--jobs", "0"], "--jobs must be positi"),
-        (["--job-script", "slurm"], "--job-script is for --cluster"),
+        (
+            ["--cluster-folder", "shared", "--scheduler", "tcp://a:1"],
+            "--cluster-folder takes no --scheduler",
+        ),
+        (
+            ["--cluster-folder", "shared", "--cluster", "slurm", "--jobs", "0"],
+            "--jobs must be positi",
+        ),
+        (["--cluster", "slurm"], "--cluster slurm needs a folder that all jobs see"),
+        (["--cluster", "dask"], "--cluster dask needs the address of its scheduler"),
+        (["--cluster", "shared"], "invalid choice: 'shared'"),
     ],
 )
 def test_mistakes_are_told(
@@ -98,5 +115,5 @@ def test_a_folder_of_other_work_is_refused(
 ) -> None:
     SharedWork(tmp_path, "something else", 2)
     command = ["data", "generate", "--programs", "2", "-o", str(tmp_path / "labels")]
-    assert main([*command, "--cluster", str(tmp_path)]) == 1
+    assert main([*command, "--cluster-folder", str(tmp_path)]) == 1
     assert "is for other work: description is 'something else' there" in capsys.readouterr().err

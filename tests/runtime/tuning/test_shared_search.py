@@ -1,4 +1,4 @@
-"""`loopwright tune --cluster`: searches with several seeds, shared through a folder."""
+"""`loopwright tune --cluster-folder`: searches with several seeds, shared through a folder."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_an_interrupted_search_is_left_to_others(tmp_path: Path) -> None:
 def test_the_best_of_all_is_told_and_written(
     tune: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--budget", "1s", "--cluster", "shared", "--searches", "4", "-o", "best.mlir"]
+    options = ["--budget", "1s", "--cluster-folder", "shared", "--searches", "4", "-o", "best.mlir"]
     assert tune(*options, "--json", "found.json") == 0
     out = capsys.readouterr().out
     assert out.splitlines()[1].split()[:2] == ["3", "2.50x"]
@@ -91,14 +91,14 @@ def test_the_best_of_all_is_told_and_written(
     found = check_file(Path("found.json"), "tune-cluster")
     assert [each["seed"] for each in found["found"]] == [3, 0, 1, 2]
     assert tune(*options) == 0, "all is done: what was found is told again"
-    assert tune("--budget", "2s", "--cluster", "shared", "--searches", "4") == 1
+    assert tune("--budget", "2s", "--cluster-folder", "shared", "--searches", "4") == 1
     assert "shared is for other work: description is 'tune gemm" in capsys.readouterr().err
 
 
 def test_results_of_strangers_are_checked(
     tune: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--budget", "1s", "--cluster", "shared", "--searches", "2"]
+    options = ["--budget", "1s", "--cluster-folder", "shared", "--searches", "2"]
     assert tune(*options) == 0
     work = json.loads(Path("shared/work.json").read_text())
     lies: list[Any] = [{"seed": 0}, [1], {"seed": 0, "schedule": "x", "speedup": float("inf")}]
@@ -115,10 +115,17 @@ def test_results_of_strangers_are_checked(
 def test_the_script_of_a_job_array(
     tune: Callable[..., int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["tune", "gemm.mlir", "--budget", "1m", "--cluster", "shared", "--searches", "64"]
-    monkeypatch.setattr(
-        sys, "argv", ["loopwright", *command, "--job-script", "slurm", "--jobs", "16"]
-    )
+    command = [
+        "tune",
+        "gemm.mlir",
+        "--budget",
+        "1m",
+        "--cluster-folder",
+        "shared",
+        "--searches",
+        "64",
+    ]
+    monkeypatch.setattr(sys, "argv", ["loopwright", *command, "--cluster", "slurm", "--jobs", "16"])
     assert main() == 0
     script = capsys.readouterr().out.splitlines()
     assert "#SBATCH --array=0-15" in script
@@ -128,12 +135,21 @@ def test_the_script_of_a_job_array(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--cluster", "shared"], "--cluster is for searches that run candidates"),
-        (["--searches", "3"], "--searches is for --cluster"),
-        (["--budget", "1s", "--cluster", "shared", "--searches", "0"], "--searches must be betw"),
-        (["--budget", "1s", "--cluster", "shared", "--plot", "a.svg"], "--plot draws one search"),
-        (["--tiles", "--cluster", "shared"], "--tiles tunes nothing but tile sizes: leave out"),
-        (["--job-script", "pbs"], "--job-script is for --cluster"),
+        (["--cluster-folder", "shared"], "--cluster-folder is for searches that run candidates"),
+        (["--searches", "3"], "--searches is for --cluster-folder"),
+        (
+            ["--budget", "1s", "--cluster-folder", "shared", "--searches", "0"],
+            "--searches must be betw",
+        ),
+        (
+            ["--budget", "1s", "--cluster-folder", "shared", "--plot", "a.svg"],
+            "--plot draws one search",
+        ),
+        (
+            ["--tiles", "--cluster-folder", "shared"],
+            "--tiles tunes nothing but tile sizes: leave out --cluster-folder",
+        ),
+        (["--cluster", "pbs"], "--cluster pbs needs a folder that all jobs see"),
     ],
 )
 def test_mistakes_are_told(

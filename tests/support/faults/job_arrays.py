@@ -49,8 +49,8 @@ def job_array(kind: str, command: Sequence[str], items: int) -> Callable[..., It
 
     def check(home: Home, random: Random, times: int) -> Iterator[str]:
         shared = home.folder / kind
-        options = ["--cluster", str(shared), "--lease", str(LEASE), "--jobs", str(JOBS)]
-        printed = run(home, [*command, *options, "--job-script", kind])
+        options = ["--cluster-folder", str(shared), "--lease", str(LEASE), "--jobs", str(JOBS)]
+        printed = run(home, [*command, *options, "--cluster", kind])
         yield from printed.problems([0])
         script = home.folder / f"{kind}.sh"
         script.write_text(printed.out)

@@ -1,4 +1,4 @@
-"""`--cluster`: labelling that job arrays share through a folder."""
+"""`--cluster-folder`: labelling that job arrays share through a folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .labelling import label_and_store
 
 @dataclass(frozen=True)
 class ClusterDocument(Document):
-    """Result of `loopwright data generate --cluster`."""
+    """Result of `loopwright data generate --cluster-folder`."""
 
     document: ClassVar[str] = "data-cluster"
 
@@ -51,13 +51,13 @@ class _NoWriter:
 def work_in_cluster(arguments: argparse.Namespace, workload: SeededWorkload, policy: Policy) -> int:
     """Labels a share of the programs, and puts together those of all when they are done."""
     if arguments.scheduler is not None:
-        raise UsageError("--cluster takes no --scheduler: it works without one")
-    folder: Path = arguments.cluster
+        raise UsageError("--cluster-folder takes no --scheduler: it works without one")
+    folder: Path = arguments.cluster_folder
     try:
         description = repr((workload, policy))
         work = SharedWork(folder, description, arguments.programs, lease=arguments.lease)
     except SharedWorkError as error:
-        raise UsageError(f"--cluster: {error}") from error
+        raise UsageError(f"--cluster-folder: {error}") from error
     label = partial(label_here, workload, policy, compilers=arguments.workers)
     code = label_and_store(
         label_in_share(work, label, fast_math=policy.fast_math),

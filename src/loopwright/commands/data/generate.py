@@ -30,6 +30,9 @@ from .labelling import label_and_store
 MOST_PROGRAMS = 10_000_000
 """What one command can keep in mind."""
 
+DASK = "dask"
+"""What `--cluster` may name besides job arrays: a Dask cluster that runs already."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """How much to label, of what, where, and how to measure."""
@@ -68,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scheduler", metavar="ADDRESS", help="scheduler of a Dask cluster: tcp://host:8786"
     )
-    add_cluster_arguments(parser, LEASE)
+    add_cluster_arguments(parser, LEASE, (DASK,))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -82,9 +85,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(
             f"--programs must be between 1 and {MOST_PROGRAMS}, got {arguments.programs}"
         )
+    if arguments.cluster == DASK and arguments.scheduler is None:
+        raise UsageError(f"--cluster {DASK} needs the address of its scheduler; add --scheduler")
     if print_job_script(arguments):
         return 0
-    if arguments.cluster is not None:
+    if arguments.cluster_folder is not None:
         return work_in_cluster(arguments, workload, policy)
     machine = None if arguments.scheduler else machine_fingerprint()
     known = known_seeds(arguments.output, machine, fast_math=policy.fast_math)
