@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .c_types import LONG, IntegerType, PointerType
+from .c_types import INT, LONG, IntegerType, PointerType
 from .counted_loops import mapped_statement
 from .distances import constant
 from .idioms import bare
@@ -47,8 +47,9 @@ def without_meeting(
     if low is None or high is None or left.type != right.type or steps_of != (1, -1):
         return same
     kind = left.type
-    if not isinstance(kind, PointerType) and not (isinstance(kind, IntegerType) and kind.signed):
-        return same
+    is_wide = isinstance(kind, IntegerType) and kind.signed and kind.width >= INT.width
+    if not isinstance(kind, PointerType) and not is_wide:
+        return same  # The distance of two short integers may have no place in their type.
     used = {each.symbol for part in (low, high) for each in walk(part) if isinstance(each, Name)}
     own = {left.symbol, right.symbol}
     if used & own or any(_sets(each, used | own) for each in all_expressions(body.statements)):
