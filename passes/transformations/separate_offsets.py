@@ -11,6 +11,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
+from xdsl.utils.hints import isa
 
 from ..polyhedral.offset_products import Factor, needed, offset_product
 from ..polyhedral.schedule_tree import (
@@ -194,7 +195,7 @@ class _Separation:
         array = Array(name, store.element_type, (None,) * len(rows), store.value, None)
         start, _ = self._copied(f"start_{source}", rows)
         kind = store.element_type
-        assert isinstance(kind, IntegerType), "sums of integers are multiplied out"
+        assert isa(kind, IntegerType), "sums of integers are multiplied out"
         zero = arith.ConstantOp(IntegerAttr(0, kind))
         start = self._storing(start, [zero], array, self._place(rows, rows))
         total, (term,) = self._copied(f"add_{source}", inside, [value])

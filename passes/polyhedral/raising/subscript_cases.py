@@ -15,6 +15,7 @@ from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineConstraintKind, AffineExpr
+from xdsl.utils.hints import isa
 
 from ....dialects.affine import ForOp, IfOp
 from ..affine_text import to_text
@@ -268,7 +269,7 @@ class SubscriptCases:
         value, divisor = operands
         if owner.name in _QUOTIENTS:
             kind = value.type
-            assert isinstance(kind, IndexType | IntegerType)
+            assert isa(kind, IntegerType) or isinstance(kind, IndexType)
             return self._insert(arith.ConstantOp(IntegerAttr(quotient, kind)))
         if not quotient:
             return value
