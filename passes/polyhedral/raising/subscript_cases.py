@@ -6,15 +6,17 @@ quotient, of which there are two where 0 <= i < n.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import islpy as isl
-from xdsl.dialects import arith, func
+from xdsl.dialects import arith, func, scf
+from xdsl.dialects.affine import ParallelOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
-from xdsl.ir.affine import AffineConstraintKind, AffineExpr
+from xdsl.ir.affine import AffineConstraintKind, AffineExpr, AffineMap
 from xdsl.utils.hints import isa
 
 from ....dialects.affine import ForOp, IfOp
@@ -57,27 +59,17 @@ class Region:
 
     @classmethod
     def around(cls, values: AffineValues, block: Block) -> Region:
-        """The iterations of the loops around a block."""
-        loops = list(_loops_around(block))[::-1]
-        region = cls(values, tuple(f"i{depth}" for depth in range(len(loops))))
-        for depth, loop in enumerate(loops):
-            values.bind(loop.body.block.args[0], depth)
-            index = region.names[depth]
-            bounds = (
-                (loop.lowerBoundMap.data, loop.lowerBoundOperands, "<="),
-                (
-                    loop.upperBoundMap.data,
-                    loop.upperBoundOperands,
-                    ">",
-                ),
-            )
-            for map_, operands, sign in bounds:
-                try:
-                    limits = values.map(map_, operands, piecewise=True)
-                except NotAffineError:
-                    continue
-                texts = [f"{values.text(each, region.names)} {sign} {index}" for each in limits]
-                region = replace(region, conditions=(*region.conditions, *texts))
+        """The iterations of the loops around a block, or more where bounds are not affine."""
+        dimensions = [each for loop in list(_loops_around(block))[::-1] for each in _bounded(loop)]
+        region = cls(values, tuple(f"i{depth}" for depth in range(len(dimensions))))
+        for depth, (index, *_) in enumerate(dimensions):
+            values.bind(index, depth)
+        for name, (_, least, beyond) in zip(region.names, dimensions, strict=True):
+            for limits, sign in ((least, "<="), (beyond, ">")):
+                with suppress(NotAffineError):
+                    texts = [values.text(each, region.names) for each in limits(values)]
+                    added = (f"{each} {sign} {name}" for each in texts)
+                    region = replace(region, conditions=(*region.conditions, *added))
         return region
 
     def where(self, condition: Condition, *, holds: bool = True) -> Region:
@@ -107,14 +99,42 @@ class Region:
         return isl.Set(f"[{parameters}] -> {{ {domain} }}").is_empty()
 
 
-def _loops_around(block: Block) -> Iterator[ForOp]:
+_Loop = ForOp | ParallelOp | scf.ForOp | scf.ParallelOp
+_Limits = Callable[[AffineValues], Iterable[AffineExpr]]
+
+
+def _loops_around(block: Block) -> Iterator[_Loop]:
     around = block.parent_op()
     while around is not None and not isinstance(around, func.FuncOp):
-        if isinstance(around, ForOp):
+        if isinstance(around, _Loop):
             yield around
-        elif around.regions and around.regions[0].block.args:
-            raise UndecidedError(f"it is in '{around.name}'")
         around = around.parent_op()
+
+
+def _bounded(loop: _Loop) -> Iterator[tuple[SSAValue, _Limits, _Limits]]:
+    """Induction variables, with what they are at least, and what they stay below."""
+
+    def one(value: SSAValue) -> _Limits:
+        return lambda values: [values.expression(value, piecewise=True)]
+
+    def all_of(map_: AffineMap, operands: Sequence[SSAValue]) -> _Limits:
+        return lambda values: values.map(map_, operands, piecewise=True)
+
+    match loop:
+        case ForOp():
+            lower = all_of(loop.lowerBoundMap.data, loop.lowerBoundOperands)
+            upper = all_of(loop.upperBoundMap.data, loop.upperBoundOperands)
+            yield loop.body.block.args[0], lower, upper
+        case scf.ForOp():
+            yield loop.body.block.args[0], one(loop.lb), one(loop.ub)
+        case scf.ParallelOp():
+            ends = zip(loop.lowerBound, loop.upperBound, strict=True)
+            for index, (least, beyond) in zip(loop.body.block.args, ends, strict=True):
+                yield index, one(least), one(beyond)
+        case ParallelOp():
+            # Bounds of several induction variables are in one map: more iterations do no harm.
+            for index in loop.body.block.args:
+                yield index, lambda _: (), lambda _: ()
 
 
 _EXTREMA = arith.MinSIOp | arith.MaxSIOp

@@ -294,3 +294,52 @@ def test_periodic_grids_in_python(schedule: str | None) -> None:
         step.compile(schedule, threads=1)(n, a, o)
         up, down = np.roll(a, 1, 0), np.roll(a, -1, 0)
         np.testing.assert_allclose(o, up - 2 * np.roll(down, 1, 1) + np.roll(a, -1, 1))
+
+
+LOOPS = {
+    "scf.for": "scf.for %i = %c0 to %n step %c1 {",
+    "affine.for": "affine.for %i = 0 to %n {",
+    "affine.parallel": "affine.parallel (%i) = (0) to (symbol(%n)) {",
+    "scf.parallel": "scf.parallel (%i) = (%c0) to (%n) step (%c1) {",
+}
+
+
+@pytest.mark.parametrize("remainder", [False, True])
+@pytest.mark.parametrize("loop", LOOPS)
+def test_loops_of_all_dialects(loop: str, remainder: bool) -> None:
+    """Bounds of affine.parallel are not looked at: a quotient there may be any number."""
+    position = "arith.remsi %next, %n" if remainder else "arith.minsi %next, %last"
+    f = loopwright.load(
+        f"""func.func @f(%n: index, %x: memref<?xf64>, %y: memref<?xf64>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %last = arith.subi %n, %c1 : index
+  {LOOPS[loop]}
+    %next = arith.addi %i, %c1 : index
+    %place = {position} : index
+    %0 = memref.load %x[%place] : memref<?xf64>
+    memref.store %0, %y[%i] : memref<?xf64>
+    {"scf.reduce" if loop == "scf.parallel" else ""}
+  }}
+  return
+}}"""
+    )["f"]
+    is_known = not remainder or loop != "affine.parallel"
+    assert any(each.is_opaque for each in f.scop.statements) != is_known
+    for n in (1, 2, 50):
+        x, y = np.random.default_rng(n).random(n), np.zeros(n)
+        f.compile("default", threads=1)(n, x, y)
+        i = np.arange(1, n + 1)
+        np.testing.assert_array_equal(y, x[i % n if remainder else np.minimum(i, n - 1)])
+
+
+def test_limits_of_numbers_from_memory_are_looked_up(tmp_path: Path) -> None:
+    f = load(
+        "void f(int n, int m, int J[n], float a[m], float o[n]) {\n"
+        "  for (int i = 0; i < n; i++) o[i] = a[J[i] < m ? J[i] : m - 1];\n}\n",
+        tmp_path,
+    )
+    places = np.random.default_rng(3).integers(0, 30, 40).astype("i4")
+    a, o = np.random.default_rng(4).random(17).astype("f4"), np.zeros(40, "f4")
+    f.compile("default", threads=1)(40, 17, places, a, o)
+    np.testing.assert_array_equal(o, a[np.minimum(places, 16)])
