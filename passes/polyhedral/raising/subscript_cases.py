@@ -61,16 +61,16 @@ class Region:
     def around(cls, values: AffineValues, block: Block) -> Region:
         """The iterations of the loops around a block, or more where bounds are not affine."""
         dimensions = [each for loop in list(_loops_around(block))[::-1] for each in _bounded(loop)]
-        region = cls(values, tuple(f"i{depth}" for depth in range(len(dimensions))))
+        names = tuple(f"i{depth}" for depth in range(len(dimensions)))
         for depth, (index, *_) in enumerate(dimensions):
             values.bind(index, depth)
-        for name, (_, least, beyond) in zip(region.names, dimensions, strict=True):
+        conditions: list[str] = []
+        for name, (_, least, beyond) in zip(names, dimensions, strict=True):
             for limits, sign in ((least, "<="), (beyond, ">")):
                 with suppress(NotAffineError):
-                    texts = [values.text(each, region.names) for each in limits(values)]
-                    added = (f"{each} {sign} {name}" for each in texts)
-                    region = replace(region, conditions=(*region.conditions, *added))
-        return region
+                    texts = [values.text(each, names) for each in limits(values)]
+                    conditions += [f"{each} {sign} {name}" for each in texts]
+        return cls(values, names, tuple(conditions))
 
     def where(self, condition: Condition, *, holds: bool = True) -> Region:
         """Those iterations in which a condition holds, or does not; raises UndecidedError."""
