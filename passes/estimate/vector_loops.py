@@ -407,9 +407,9 @@ class VectorLoops:
         return self._staying(adds_up_in_order, loop, loops)
 
     def _extrema(self, loop: Loop, loops: tuple[Loop, ...]) -> set[str]:
-        """The statements of a loop of only extrema that leave out NaN, which LLVM looks for."""
+        """The one extremum of a loop that leaves out NaN, which LLVM looks for."""
         found = self._staying(leaves_out_nan, loop, loops)
-        return found if found == set(loop.schedule) else set()
+        return found if len(found) == 1 and found == set(loop.schedule) else set()
 
     def _staying(
         self, is_sum: Callable[[Schedule, str], bool], loop: Loop, loops: tuple[Loop, ...]
