@@ -112,7 +112,8 @@ class Expressions:
         if isinstance(node, Assignment):
             if increments(node):  # all others are statements of their own
                 raise SourceError(
-                    "a variable is set where '?:', '&&' or '||' may leave it as it is",
+                    "a variable is set where '?:', '&&', '||' or the condition of a loop "
+                    "may leave it as it is",
                     node.place,
                     "write an 'if' with a statement of its own",
                 )

@@ -150,4 +150,6 @@ def _loads(store: StoreOp) -> Iterator[LoadOp]:
             if isinstance(owner, LoadOp):
                 yield owner
             else:
-                pending.extend(owner.operands)
+                inside = list(owner.walk())
+                yield from (op for op in inside if isinstance(op, LoadOp))
+                pending.extend(operand for op in inside for operand in op.operands)
