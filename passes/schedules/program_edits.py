@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import count
+from typing import TYPE_CHECKING
 
 import islpy as isl
 from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineMap
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
 from ...dialects import affine
 from ..polyhedral.affine_text import to_text
@@ -21,6 +22,10 @@ from ..polyhedral.dependences import Dependence
 from ..polyhedral.isl_context import coalesced
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, rebuild, replace_node, statements
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
+from .errors import MalformedTransformation
+
+if TYPE_CHECKING:
+    from .schedule import Schedule
 
 
 def free_name(base: str, taken: set[str]) -> str:
@@ -180,6 +185,40 @@ def put_inside(
         body = replace_node(loop.body, inner, below)
         below, inner = replace(loop, schedule=schedule, body=body), loop
     return replace_node(tree, inner, below)
+
+
+def check_as_written(statement: Statement, around: Sequence[Loop]) -> None:
+    """Raises MalformedTransformation unless the loops around are those of the program's text."""
+    as_written = len(around) == len(statement.loops) and all(
+        loop.schedule[statement.name].plain_is_equal(induction_variable(statement, position))
+        for position, loop in enumerate(around)
+    )
+    if not as_written:
+        raise MalformedTransformation(
+            f"the loops around {statement.name} must be those of the program, as it is written"
+        )
+
+
+def only_statement(schedule: Schedule, loops: Sequence[str], names: Sequence[str]) -> str:
+    """The one statement that a transformation without loops names; MalformedTransformation."""
+    known = statements(schedule.tree)
+    if loops or len(names) != 1:
+        raise MalformedTransformation("it takes no loops: name one statement")
+    if names[0] not in known:
+        raise MalformedTransformation(
+            f"there is no statement {names[0]}; there are {', '.join(known)}"
+        )
+    return names[0]
+
+
+def variables_of(expressions: Iterable[AffineExpr]) -> set[int]:
+    """The positions of the induction variables of expressions."""
+    return {
+        each.position
+        for expression in expressions
+        for each in expression.dfs()
+        if isinstance(each, AffineDimExpr)
+    }
 
 
 def induction_variable(statement: Statement, position: int) -> isl.Aff:

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import ClassVar
 
 import islpy as isl
-from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
+from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ..polyhedral.dependences import DependenceKind
 from ..polyhedral.equivalence.equivalence import compare
@@ -28,6 +28,7 @@ from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 from ..schedules.errors import MalformedTransformation
 from ..schedules.program_edits import (
     as_base,
+    check_as_written,
     cloned,
     copy_name,
     copy_statement,
@@ -36,8 +37,10 @@ from ..schedules.program_edits import (
     loops_over,
     make_access,
     named_domain,
+    only_statement,
     program_order,
     same_iteration,
+    variables_of,
 )
 from ..schedules.schedule import Schedule, Transformation, option
 
@@ -79,14 +82,8 @@ class Hoist(Transformation):
         return self.rewrite_program(schedule)[1]
 
     def rewrite_program(self, schedule: Schedule) -> tuple[Scop, Tree]:
-        known = statements(schedule.tree)
-        if self.loops or len(self.statements) != 1:
-            raise MalformedTransformation("it takes no loops: name one statement")
-        if self.statements[0] not in known:
-            raise MalformedTransformation(
-                f"there is no statement {self.statements[0]}; there are {', '.join(known)}"
-            )
-        scop = _Hoisting(schedule, invariant(schedule, self.statements[0])).program()
+        name = only_statement(schedule, self.loops, self.statements)
+        scop = _Hoisting(schedule, invariant(schedule, name)).program()
         found = compare(schedule.scop, scop, operations=OPERATIONS, replaces=True)
         if not found.is_proved:
             raise MalformedTransformation(
@@ -115,7 +112,7 @@ def invariant(schedule: Schedule, name: str) -> Invariant:
     members = _sources(schedule, name)
     around = {member: loops_around(schedule.tree, member) for member in members}
     for member, loops in around.items():
-        _check_original(scop.statement(member), loops)
+        check_as_written(scop.statement(member), loops)
     arrays = {a.array.name for member in members for a in scop.statement(member).writes}
     needed = [*_carried(schedule, members, around), *_observed(schedule, members, around)]
     kept = {id(loop) for loop in needed}
@@ -129,12 +126,12 @@ def invariant(schedule: Schedule, name: str) -> Invariant:
     while True:
         found = dict(subscripts)
         for access, loops in accesses:
-            moving = [_variables(each) for each in access.map.results]
+            moving = [variables_of([each]) for each in access.map.results]
             used = {k for k, each in enumerate(moving) if any(id(loops[v]) in kept for v in each)}
             found[access.array.name] |= used
         for access, loops in accesses:
             for k in found[access.array.name]:
-                kept |= {id(loops[v]) for v in _variables(access.map.results[k])}
+                kept |= {id(loops[v]) for v in variables_of([access.map.results[k]])}
         if found == subscripts:
             break
         subscripts = found
@@ -159,18 +156,6 @@ def _sources(schedule: Schedule, name: str) -> list[str]:
                 found.add(dependence.source)
                 waiting.append(dependence.source)
     return [each for each in statements(schedule.tree) if each in found]
-
-
-def _check_original(statement: Statement, around: Sequence[Loop]) -> None:
-    """The loops around a statement are those of the program, as it is written there."""
-    as_written = len(around) == len(statement.loops) and all(
-        loop.schedule[statement.name].plain_is_equal(induction_variable(statement, position))
-        for position, loop in enumerate(around)
-    )
-    if not as_written:
-        raise MalformedTransformation(
-            f"the loops around {statement.name} must be those of the program, as it is written"
-        )
 
 
 def _carried(
@@ -202,7 +187,7 @@ def _observed(
             if not statement.domain.is_subset(computed):
                 used += read.map.results
         for expression in used:
-            yield from (around[member][k] for k in _variables(expression))
+            yield from (around[member][k] for k in variables_of([expression]))
 
 
 def _instances_reading(
@@ -224,11 +209,6 @@ def _instances_reading(
         ),
         isl.Set.empty(statement.domain.get_space()),
     )
-
-
-def _variables(expression: AffineExpr) -> set[int]:
-    """The positions of the induction variables of an expression."""
-    return {each.position for each in expression.dfs() if isinstance(each, AffineDimExpr)}
 
 
 class _Hoisting:

@@ -10,7 +10,7 @@ import islpy as isl
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
+from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.utils.hints import isa
 
 from ..polyhedral.offset_products import Factor, needed, offset_product
@@ -27,15 +27,17 @@ from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 from ..schedules.errors import MalformedTransformation
 from ..schedules.program_edits import (
     as_base,
+    check_as_written,
     free_name,
-    induction_variable,
     loops_over,
     make_access,
     make_load,
     make_store,
     named_domain,
+    only_statement,
     program_order,
     put_inside,
+    variables_of,
 )
 from ..schedules.schedule import Schedule, Transformation, option
 
@@ -73,14 +75,8 @@ class SeparateOffsets(Transformation):
         return self.rewrite_program(schedule)[1]
 
     def rewrite_program(self, schedule: Schedule) -> tuple[Scop, Tree]:
-        known = statements(schedule.tree)
-        if self.loops or len(self.statements) != 1:
-            raise MalformedTransformation("it takes no loops: name one statement")
-        if self.statements[0] not in known:
-            raise MalformedTransformation(
-                f"there is no statement {self.statements[0]}; there are {', '.join(known)}"
-            )
-        scop = _Separation(schedule, schedule.scop.statement(self.statements[0])).program()
+        name = only_statement(schedule, self.loops, self.statements)
+        scop = _Separation(schedule, schedule.scop.statement(name)).program()
         return as_base(scop), scop.tree
 
 
@@ -114,9 +110,9 @@ class _Separation:
             )
         self.product = found
         self.around = loops_around(schedule.tree, self.name)
-        self._check_original()
+        check_as_written(statement, self.around)
         self.alone = sum(statements(loop.body) != (self.name,) for loop in self.around)
-        moved = _variables(found.store.map.results)
+        moved = variables_of(found.store.map.results)
         count = len(self.around)
         self.terms = [k for k in range(self.alone, count) if k not in moved]
         self.kept = [k for k in range(count) if k not in self.terms]
@@ -141,23 +137,13 @@ class _Separation:
         arrays = (*self.old.arrays, *(each.array for each in sums))
         return replace(self.old, arrays=arrays, statements=ordered, tree=tree)
 
-    def _check_original(self) -> None:
-        as_written = len(self.around) == len(self.statement.loops) and all(
-            loop.schedule[self.name].plain_is_equal(induction_variable(self.statement, position))
-            for position, loop in enumerate(self.around)
-        )
-        if not as_written or not self.around:
-            raise MalformedTransformation(
-                f"the loops around {self.name} must be those of the program, as it is written"
-            )
-
     def _check_offsets(self) -> None:
         """Offsets stay along the sum, and nothing in the nest writes what is loaded."""
         offsets = [each.offset for each in self.product.factors if each.offset is not None]
         computed = list(needed(self.statement, offsets))
         used = [each for read in self._reads(computed) for each in read.map.results]
         used += self._indices(computed, offsets).values()
-        if not self.terms or set(self.terms) & _variables(used):
+        if not self.terms or set(self.terms) & variables_of(used):
             raise MalformedTransformation(
                 f"the offsets must be the same for all that {self.name} adds to one element"
             )
@@ -187,7 +173,7 @@ class _Separation:
         reads = list(self._reads(body))
         used = [each for read in reads for each in read.map.results]
         used += self._indices(body).values()
-        rows = tuple(k for k in self.kept if k in _variables(used))
+        rows = tuple(k for k in self.kept if k in variables_of(used))
         inside = tuple(sorted((*rows, *self.terms)))
         self._check_rectangular(rows)
         store, source = self.product.store.array, reads[0].array.name
@@ -328,13 +314,3 @@ class _Separation:
         """Some of the induction variables, as subscripts."""
         results = tuple(AffineExpr.dimension(list(positions).index(k)) for k in subscripts)
         return AffineMap(len(positions), len(self.old.parameters), results)
-
-
-def _variables(expressions: Iterable[AffineExpr]) -> set[int]:
-    """The positions of the induction variables of expressions."""
-    return {
-        each.position
-        for expression in expressions
-        for each in expression.dfs()
-        if isinstance(each, AffineDimExpr)
-    }

@@ -12,7 +12,7 @@ most once (periodic boundaries).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import func
@@ -52,15 +52,19 @@ def split_chosen_subscripts(function: func.FuncOp) -> None:
     is not too much; else each access is, by itself.
     """
     values = AffineValues(function)
+    is_changed = False
     for run in list(_runs(function)):
-        chosen = [op for op in run if isinstance(op, _Access) and _chosen(op)]
+        chosen = {op: found for op in run if isinstance(op, _Access) and (found := _chosen(op))}
         if not chosen:
             continue
-        together = run[run.index(chosen[0]) :]
-        if not _is_closed(together) or not _split(together, values, MOST_COPIES):
+        is_changed = True
+        first = next(iter(chosen))
+        together = run[run.index(first) :]
+        if _results(together) or not _split(together, chosen, values, MOST_COPIES):
             for access in chosen:
-                _split([access], values, MOST_CASES)
-    _drop_needless(function)
+                _split([access], chosen, values, MOST_CASES)
+    if is_changed:
+        _drop_needless(function)
 
 
 def _drop_needless(function: func.FuncOp) -> None:
@@ -74,7 +78,7 @@ def _drop_needless(function: func.FuncOp) -> None:
             op.erase()
 
 
-_PURE = ("arith.", "affine.apply", "affine.yield")
+_PURE = ("arith.", "affine.apply", "affine.yield", "memref.dim")
 
 
 def _runs(function: func.FuncOp) -> Iterator[list[Operation]]:
@@ -100,12 +104,19 @@ def _chosen(access: _Access) -> list[int]:
     ]
 
 
-def _is_closed(operations: Sequence[Operation]) -> bool:
-    """Whether nothing else uses what operations compute."""
+def _results(operations: Sequence[Operation]) -> list[SSAValue]:
+    """What operations compute and others use."""
     inside = set(operations)
-    return all(
-        use.operation in inside for op in operations for each in op.results for use in each.uses
-    )
+    return [
+        each
+        for op in operations
+        for each in op.results
+        if any(use.operation not in inside for use in each.uses)
+    ]
+
+
+_Chosen = Mapping[_Access, Sequence[int]]
+"""Accesses, and which of their operands are subscripts with cases."""
 
 
 @dataclass(frozen=True)
@@ -123,69 +134,69 @@ class _Branch:
     parts: tuple[_Case | _Branch, _Case | _Branch]
 
 
-def _split(operations: Sequence[Operation], values: AffineValues, most: int) -> bool:
-    """Copies operations for each case of their subscripts; whether it has, else nothing changes."""
+def _split(
+    operations: Sequence[Operation], chosen: _Chosen, values: AffineValues, most: int
+) -> bool:
+    """Copies operations for each case of their subscripts; whether it has, else nothing changes.
+
+    Arithmetic that nothing uses may be left in front of them.
+    """
     anchor = operations[0]
     block = anchor.parent
     assert block is not None
     cases = SubscriptCases(anchor)
-    subscripts = [
-        op.operands[k] for op in operations if isinstance(op, _Access) for k in _chosen(op)
-    ]
+    inside = set(operations)
+    subscripts = [op.operands[k] for op, found in chosen.items() if op in inside for k in found]
     try:
-        planned = _plan(cases, subscripts, {}, Region.around(values, block))
+        planned, _ = _plan(cases, subscripts, {}, Region.around(values, block), most)
     except UndecidedError:
-        planned = None
-    if planned is None or _count(planned) > most:
-        cases.drop_unused()
         return False
-    results = [
-        each
-        for op in operations
-        for each in op.results
-        if any(use.operation not in operations for use in each.uses)
-    ]
-    new = _emit(cases, operations, results, planned)
-    insert_before(anchor, *new[0])
-    for old, value in zip(results, new[1], strict=True):
+    results = _results(operations)
+    new, given = _emit(cases, operations, chosen, results, planned)
+    insert_before(anchor, *new)
+    for old, value in zip(results, given, strict=True):
         value.name_hint = old.name_hint
         old.replace_all_uses_with(value)
     for op in reversed(operations):
         op.detach()
         op.erase()
-    cases.drop_unused()
     return True
 
 
 def _plan(
-    cases: SubscriptCases, subscripts: Sequence[SSAValue], known: Outcomes, region: Region
-) -> _Case | _Branch:
-    """The cases that there are; raises UndecidedError."""
+    cases: SubscriptCases,
+    subscripts: Sequence[SSAValue],
+    known: Outcomes,
+    region: Region,
+    most: int,
+) -> tuple[_Case | _Branch, int]:
+    """The cases that there are, and how many; raises UndecidedError, also beyond `most`."""
+    if most < 1:
+        raise UndecidedError("there are too many cases")
     for value in subscripts:
         decision = cases.pending(value, known, region)
         if decision is None:
             continue
         parts: list[_Case | _Branch] = []
+        count = 0
         for outcome, holds in zip(decision.outcomes, (True, False), strict=True):
             part = region.where(decision.condition, holds=holds)
             if not part.is_empty():
                 own = {**known, decision.key: outcome}
-                parts.append(_plan(cases, subscripts, own, part))
+                planned, number = _plan(cases, subscripts, own, part, most - count)
+                parts.append(planned)
+                count += number
         if not parts:
             raise UndecidedError("there are no iterations")
-        return parts[0] if len(parts) == 1 else _Branch(decision, (parts[0], parts[1]))
-    return _Case(known)
-
-
-def _count(planned: _Case | _Branch) -> int:
-    if isinstance(planned, _Case):
-        return 1
-    return sum(map(_count, planned.parts))
+        whole = parts[0] if len(parts) == 1 else _Branch(decision, (parts[0], parts[1]))
+        return whole, count
+    return _Case(known), 1
 
 
 def _emit(
     cases: SubscriptCases,
     operations: Sequence[Operation],
+    chosen: _Chosen,
     results: Sequence[SSAValue],
     planned: _Case | _Branch,
 ) -> tuple[list[Operation], Sequence[SSAValue]]:
@@ -197,14 +208,14 @@ def _emit(
             copy = op.clone(copies)
             copy.location = op.location
             if isinstance(op, _Access):
-                for position in _chosen(op):
+                for position in chosen.get(op, ()):
                     value = cases.resolved(op.operands[position], planned.known)
                     copy.operands[position] = as_index(value, cases.anchor)
             made.append(copy)
         return made, [copies[each] for each in results]
     bodies: list[Body] = []
     for part in planned.parts:
-        inside, given = _emit(cases, operations, results, part)
+        inside, given = _emit(cases, operations, chosen, results, part)
         end = YieldOp.get(*given)
         end.location = cases.anchor.location
         bodies.append(Body(Block([*inside, end])))

@@ -163,7 +163,6 @@ class SubscriptCases:
 
     def __init__(self, anchor: Operation) -> None:
         self.anchor = anchor
-        self.made: list[Operation] = []
         self._keys: dict[SSAValue, Hashable] = {}
 
     def pending(self, value: SSAValue, known: Outcomes, region: Region) -> Decision | None:
@@ -298,22 +297,12 @@ class SubscriptCases:
 
     def _insert(self, operation: Operation) -> SSAValue:
         insert_before(self.anchor, operation)
-        self.made.append(operation)
         return operation.results[0]
-
-    def drop_unused(self) -> None:
-        """Removes the operations that nothing uses."""
-        for operation in reversed(self.made):
-            if not any(result.uses.get_length() for result in operation.results):
-                operation.detach()
-                operation.erase()
 
     def key(self, value: SSAValue) -> Hashable:
         """Equal for values that are computed alike."""
         owner = value.owner
-        if not isinstance(owner, Operation):
-            return value
-        if isinstance(owner, IfOp):
+        if not isinstance(owner, Operation) or isinstance(owner, IfOp):
             return value
         if value not in self._keys:
             properties = tuple(sorted((n, str(p)) for n, p in owner.properties.items()))

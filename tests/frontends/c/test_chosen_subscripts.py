@@ -343,3 +343,15 @@ def test_limits_of_numbers_from_memory_are_looked_up(tmp_path: Path) -> None:
     a, o = np.random.default_rng(4).random(17).astype("f4"), np.zeros(40, "f4")
     f.compile("default", threads=1)(40, 17, places, a, o)
     np.testing.assert_array_equal(o, a[np.minimum(places, 16)])
+
+
+def test_many_independent_choices(tmp_path: Path) -> None:
+    """All cases of all of them together would be sixteen million."""
+    limits = ", ".join(f"int p{k}" for k in range(24))
+    terms = " + ".join(f"a[i < p{k} ? 0 : i]" for k in range(24))
+    text = f"void f(int n, float a[n], float o[n], {limits}) {{\n"
+    f = load(f"{text}  for (int i = 0; i < n; i++)\n    o[i] = {terms};\n}}\n", tmp_path)
+    a, o = np.arange(1, 31).astype("f4"), np.zeros(30, "f4")
+    f.compile(None, threads=1)(30, a, o, *range(24))
+    expected = sum(np.where(np.arange(30) < k, a[0], a) for k in range(24))
+    np.testing.assert_array_equal(o, expected)
