@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from ..dialects import affine
 from ..dialects.memref import is_memref
 from ..passes.polyhedral.fused_products import drop_needless_marks, mark_fused
+from ..passes.polyhedral.inspections import inspections
 from ..passes.polyhedral.isl_context import bounded_for
 from ..passes.polyhedral.schedule_tree import Loop, loops, statements
 from ..passes.polyhedral.scop import Array, Parameter, Scop
@@ -23,6 +24,7 @@ from .loops.ir_builder import IRBuilder
 from .loops.local_bounds import check_local_subscripts
 from .loops.narrow_arithmetic import narrow_arithmetic
 from .loops.storage import Storage, place_local_arrays, possible_homes
+from .loops.subscript_inspection import SubscriptInspection
 from .memory.accumulator_prefetching import prefetch_accumulators
 from .memory.diagonal_vectors import carry_diagonal_vectors
 from .memory.mask_hoisting import hoist_masks
@@ -115,10 +117,11 @@ def _generate(
         {a.name: entry.args[a.argument] for a in scop.arrays if a.argument is not None},
     )
     scalars: dict[SSAValue, SSAValue] = dict(zip(scop.func.args, own, strict=True))
+    inspected = inspections(scop).gathers if vectors else {}
     simd = None if vectors else [loop for loop in marked if schedule.is_coincident(loop)]
     emitter = LoopEmitter(
         builder,
-        StatementEmitter(builder, scop, parameters, scalars, storage),
+        StatementEmitter(builder, scop, parameters, scalars, storage, inspected),
         storage,
         schedule.target,
         simd,
@@ -126,9 +129,20 @@ def _generate(
     nest = merge_guards(peel_loops(split_index_sets(nest)))
     with stage("local arrays"):
         check_local_subscripts(scop, nest, placements, parameters, context)
-    with storage.allocated(builder, None, nest):
-        emitter.emit(nest, {})
-        results = [_returned(builder, storage, array) for array in scop.returns]
+    results: list[SSAValue] = []
+
+    def emit_loops() -> None:
+        with storage.allocated(builder, None, nest):
+            emitter.emit(nest, {})
+            results.extend(_returned(builder, storage, array) for array in scop.returns)
+
+    if vectors and inspections(scop).parts:
+        inspection = SubscriptInspection(
+            builder, scop, parameters, context, scalars, storage.arguments, schedule.target
+        )
+        inspection.emit(emit_loops)
+    else:
+        emit_loops()
     builder.emit(func.ReturnOp(*results))
     kind = ([*entry.arg_types], [result.type for result in results])
     function = func.FuncOp(scop.name, kind, Region(entry))

@@ -32,6 +32,7 @@ from xdsl.utils.hints import isa
 from ...passes.estimate.elementary_functions import OPERATIONS, function_name
 from ...passes.estimate.strided_accesses import LARGEST_STRIDE
 from ..loops.operations import operations
+from .gathering_loops import gathering_loops
 from .several_extrema import several_extrema
 from .unrolling import (
     LOOPS,
@@ -76,6 +77,8 @@ def vector_hints(
     without = dict.fromkeys(_without_vectors(function, target, reassociates=reassociates), False)
     without |= dict.fromkeys(_short_sums(function, target), False)
     without |= dict.fromkeys(several_extrema(function), False)
+    gathering = gathering_loops(function, target, reassociates=reassociates)
+    without |= dict.fromkeys(gathering, False)
     if not reassociates:
         without |= dict.fromkeys(_cheap_terms(function), False)
     return without | dict.fromkeys(_vectors_first(function, target), True)

@@ -7,9 +7,11 @@ one element per lane is a contiguous vector access; anything else linear is a ga
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
+from types import MappingProxyType
 
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects import vector as xdsl_vector
@@ -33,6 +35,7 @@ from ...dialects.vector import is_vector, vector_of
 from ...passes.polyhedral.fused_products import keep_fused
 from ...passes.polyhedral.gathers import (
     CHECKED,
+    INSPECTED,
     GatherLanes,
     argument_arrays,
     gather_lanes,
@@ -44,6 +47,7 @@ from ..nest.aff_to_index import aff_to_index
 from ..nest.index_expression import Index, linear_form
 from ..nest.nest import Call
 from .alignment import RowAccess
+from .gather_offsets import gather_offsets
 from .ir_builder import IRBuilder, vector_of_zeros
 from .lane_places import Lanes, Place, along_lanes, elements_to, locate, stride_in
 from .storage import Storage
@@ -58,7 +62,10 @@ class _Loaded:
 
 
 class StatementEmitter:
-    """Emits the bodies of a Scop's statements with given values of their induction variables."""
+    """Emits the bodies of a Scop's statements with given values of their induction variables.
+
+    The subscripts of `inspected` gathers, by statement, are known to be inside when they run.
+    """
 
     def __init__(
         self,
@@ -67,8 +74,10 @@ class StatementEmitter:
         parameters: Mapping[str, Index],
         scalars: Mapping[SSAValue, SSAValue],
         storage: Storage,
+        inspected: Mapping[str, Container[memref.LoadOp]] = MappingProxyType({}),
     ):
         self.builder = builder
+        self.inspected = inspected
         self.scalars = scalars
         self.storage = storage
         self.arrays = argument_arrays(scop)
@@ -120,7 +129,11 @@ class StatementEmitter:
         if statement.is_opaque:
             return False
         arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
-        if GatherLanes.APART in self._gather_lanes(statement, arguments, lanes).values():
+        inspected = self.inspected.get(statement.name, ())
+        if any(
+            where is GatherLanes.APART and gather not in inspected
+            for gather, where in self._gather_lanes(statement, arguments, lanes).items()
+        ):
             return False
         for access in statement.accesses:
             located = along_lanes(self._subscripts(access, statement.name, arguments), lanes)
@@ -206,7 +219,7 @@ class StatementEmitter:
         lanes: Lanes | None,
     ) -> None:
         if isinstance(operation, memref.LoadOp):
-            values[operation.res] = self._gather(statement, operation, values, arguments, lanes)
+            values[operation.res] = self.gather(statement, operation, values, arguments, lanes)
             return
         operands = [
             self._operand(statement, operand, values, arguments, lanes)
@@ -304,7 +317,7 @@ class StatementEmitter:
             return array
         return self.builder.emit(CastOp.build(operands=[array], result_types=[kind])).dest
 
-    def _gather(
+    def gather(
         self,
         statement: Statement,
         operation: memref.LoadOp,
@@ -319,19 +332,27 @@ class StatementEmitter:
         ]
         if lanes is None or not any(is_vector(index.type) for index in indices):
             load = memref.LoadOp.get(array, indices)
-            load.attributes[CHECKED] = UnitAttr()
+            load.attributes[self._mark(statement, operation)] = UnitAttr()
             return self.builder.emit(load).results[0]
-        *rows, offsets = indices  # Those of the rows are no vectors, as can_use_lanes has checked.
+        *rows, offsets = indices
         first = Index()
         column = statement.indices.get(operation.indices[-1])
         located = column and self._along(statement, column, arguments, lanes)
-        if located and located[1] == 1:
+        if any(is_vector(row.type) for row in rows):  # As can_use_lanes allows, if inspected.
+            broadcast = partial(self._broadcast, width=lanes.width)
+            offsets = gather_offsets(self.builder, array, indices, broadcast)
+            rows = [self.builder.constant(0, IndexType())] * len(rows)
+        elif located and located[1] == 1:
             first, offsets = located[0], self._lane_offsets(lanes.width, 1)
         kind = vector_of(operation.res.type, lanes.width)
         places = [*rows, self.builder.value(first)]
         gather = vector.GatherOp(array, places, offsets, self._mask(lanes), self._zero(kind))
-        gather.attributes[CHECKED] = UnitAttr()
+        gather.attributes[self._mark(statement, operation)] = UnitAttr()
         return self.builder.emit(gather).result
+
+    def _mark(self, statement: Statement, gather: memref.LoadOp) -> str:
+        is_inspected = gather in self.inspected.get(statement.name, ())
+        return INSPECTED if is_inspected else CHECKED
 
     def _operand(
         self,

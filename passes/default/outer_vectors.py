@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..estimate.gather_costs import gathers_along
+from ..estimate.gather_costs import gathers_in_lanes
 from ..estimate.local_extents import stored_statistics
 from ..estimate.program_statistics import (
     ProgramStatistics,
@@ -13,7 +13,6 @@ from ..estimate.program_statistics import (
 from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.strided_accesses import LARGEST_STRIDE
 from ..estimate.vector_loops import narrowed
-from ..polyhedral.gathers import GatherLanes
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops, statements
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
@@ -82,7 +81,7 @@ def _walks_rows(
         across = statement.direction(outer, vector)
         if across is None or has_conditions(statement, outer, vector):
             return False
-        if GatherLanes.APART in gathers_along(statement.statement, across).values():
+        if not gathers_in_lanes(statement, across):
             return False
         for access in statement.statement.accesses:
             lanes = abs(statement.stride(access, across, statistics))

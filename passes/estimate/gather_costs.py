@@ -12,10 +12,14 @@ from ..machine.machine import Machine
 from ..polyhedral.gathers import GatherLanes, gather_lanes
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Statement
-from .program_statistics import Slope, StatementStatistics, subscript_steps
+from .program_statistics import Slope, StatementStatistics, bytes_of, subscript_steps
+from .strided_accesses import LEAST_SCATTERED
 
 CHECKED_LOAD = 1.5
 """Cycles to compare subscripts with extents, to find an address and to load from it."""
+
+EXTRACTED_LANE = 2.0
+"""Cycles of a lane of short elements, which no gather is for: LLVM loads one after the other."""
 
 
 def gathers_along(
@@ -49,10 +53,35 @@ def gather_cycles(
     machine: Machine,
 ) -> Mapping[Operation, float]:
     """Cycles of each gather for a vector of instances."""
-    if lanes == 1 or vector is None or not statement.gathers:
-        return dict.fromkeys(statement.gathers, CHECKED_LOAD)
+    loads = {
+        op: 1 / machine.loads_per_cycle if op in statement.inspected else CHECKED_LOAD
+        for op in statement.gathers
+    }
+    if lanes == 1 or vector is None or not loads:
+        return loads
     found = gathers_along(statement.statement, statement.direction(loops, vector))
+    apart = (GatherLanes.SPREAD, GatherLanes.APART)
     return {
-        op: CHECKED_LOAD + (machine.gather_cycles * lanes if where is GatherLanes.SPREAD else 0.0)
+        op: loads[op] + (_lane_cycles(op, machine) * lanes if where in apart else 0.0)
         for op, where in found.items()
     }
+
+
+def _lane_cycles(gather: memref.LoadOp, machine: Machine) -> float:
+    is_short = bytes_of(gather.res.type) < LEAST_SCATTERED
+    return EXTRACTED_LANE if is_short else machine.gather_cycles
+
+
+def gathers_in_lanes(
+    statement: StatementStatistics, direction: Sequence[Slope] | None, *, explicit: bool = True
+) -> bool:
+    """Whether vectors along a direction can have the gathers: `explicit` ones, or those of LLVM.
+
+    LLVM makes none of checks, and none of loads that are not neighbours.
+    """
+    checked = (GatherLanes.SAME, GatherLanes.ROW, GatherLanes.SPREAD) if explicit else ()
+    inspected = tuple(GatherLanes) if explicit else (GatherLanes.SAME, GatherLanes.ROW)
+    return all(
+        where in (inspected if op in statement.inspected else checked)
+        for op, where in gathers_along(statement.statement, direction).items()
+    )

@@ -138,10 +138,14 @@ def subscript_length(row: Sequence[int], spans: Sequence[float]) -> int:
 
 @dataclass(frozen=True, eq=False)
 class StatementStatistics:
-    """A statement at given sizes. Iterators are counted from 0, outermost first."""
+    """A statement at given sizes. Iterators are counted from 0, outermost first.
+
+    The subscripts of its `inspected` gathers are compared with the extents ahead of the loops.
+    """
 
     statement: Statement
     sizes: Mapping[str, int]
+    inspected: frozenset[memref.LoadOp] = frozenset()
     _counts: dict[frozenset[int], float] = field(default_factory=dict[frozenset[int], float])
     _slopes: dict[int, tuple[Mapping[str, isl.Aff], tuple[Slope, ...]]] = field(
         default_factory=dict[int, tuple[Mapping[str, isl.Aff], tuple[Slope, ...]]]

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from ..machine.machine import Machine
+from ..polyhedral.inspections import inspections
 from ..polyhedral.schedule_tree import Tree
 from ..polyhedral.scop import Scop
 from .program_statistics import ProgramStatistics, StatementStatistics
@@ -75,9 +76,13 @@ class SchedulingContext:
         found = self._programs.get(id(scop))
         if found is None:
             # Steps that change a program leave most of its statements as they are.
+            inspected = inspections(scop).gathers
             statements = {
                 statement.name: self._statements.setdefault(
-                    id(statement), StatementStatistics(statement, self.sizes)
+                    id(statement),
+                    StatementStatistics(
+                        statement, self.sizes, inspected.get(statement.name, frozenset())
+                    ),
                 )
                 for statement in scop.statements
             }

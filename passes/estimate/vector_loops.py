@@ -14,12 +14,11 @@ from xdsl.dialects import arith
 
 from ...dialects import affine
 from ..polyhedral.counting import UncountableError, cardinality, fix_parameters, has_at_most
-from ..polyhedral.gathers import GatherLanes
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, place_of, walk
 from ..schedules.active_pairs import Function
 from ..schedules.program_edits import outer_values
 from ..schedules.schedule import Schedule
-from .gather_costs import gathers_along
+from .gather_costs import gathers_in_lanes
 from .operation_costs import accumulates_in_lanes, adds_up_in_order, leaves_out_nan
 from .program_statistics import Slope, StatementStatistics, bytes_of, is_scalar, subscript_steps
 from .scheduled_program import ScheduledProgram, innermost_loop
@@ -87,8 +86,9 @@ class VectorLoops:
             return None, bool(marked)
         if self._program.is_explicit or not self._is_free(innermost, loops):
             return None, False
-        is_scalar = not self._can_be_vector(statement, innermost, loops)
-        return (None, True) if is_scalar else (innermost, False)
+        if self._can_be_vector(statement, innermost, loops):
+            return innermost, False
+        return None, self._gathers_in_lanes(statement, innermost, loops)
 
     def are_made_of_copies(self, name: str, loops: tuple[Loop, ...]) -> bool:
         """Whether LLVM makes vectors of stores that a short loop makes, which it unrolls before."""
@@ -139,11 +139,10 @@ class VectorLoops:
     def _gathers_in_lanes(
         self, statement: StatementStatistics, loop: Loop, loops: tuple[Loop, ...]
     ) -> bool:
-        """Whether vectors can have the gathers of a statement: none that LLVM makes have checks."""
         if not statement.gathers:
             return True
-        found = gathers_along(statement.statement, statement.direction(loops, loop))
-        return loop.vector is not None and GatherLanes.APART not in found.values()
+        direction = statement.direction(loops, loop)
+        return gathers_in_lanes(statement, direction, explicit=loop.vector is not None)
 
     def unrolled(self, statement: StatementStatistics, loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
         """The loops without those that are unrolled fully: short ones, and few vectors."""

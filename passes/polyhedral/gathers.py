@@ -106,9 +106,14 @@ def describe_gathers(scop: Scop, statement: Statement) -> list[str]:
 CHECKED = "checked"
 """Attribute of loads whose subscripts are compared with the extents when they run."""
 
+INSPECTED = "inspected"
+"""Attribute of loads whose subscripts are compared with the extents ahead of the loops."""
+
 
 def needs_check(operation: Operation, subscripts: Iterable[SSAValue]) -> bool:
     """Whether a load's subscripts are compared with the extents, however they are computed."""
+    if INSPECTED in operation.attributes:
+        return False
     return CHECKED in operation.attributes or any(map(depends_on_data, subscripts))
 
 

@@ -23,6 +23,7 @@ from ...lowering.validation.validate import Validator
 from ...lowering.validation.verdict import Verdict
 from ...passes.machine.target import Target
 from ...passes.polyhedral.bounds import check_bounds
+from ...passes.polyhedral.inspections import inspections
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.raising.narrow_floats import widen_narrow_floats
 from ...passes.polyhedral.raising.raise_function import raise_function
@@ -293,8 +294,8 @@ def verified_loops(
     Affine expressions of extreme sizes are left to isl, whose integers are of any size.
     """
     arithmetic_limits(source.function, source.scop, sizes)
-    if schedule is None and source.scop.opaque_statements:
-        # The text has no checks of subscripts that depend on data.
+    if schedule is None and (source.scop.opaque_statements or inspections(source.scop).parts):
+        # The text has no checks of subscripts that depend on data, or one check for each load.
         schedule = Schedule.original(source.scop)
     if schedule is None:
         known = Sizes.named(source.scop, sizes)

@@ -1,0 +1,154 @@
+"""Loops that compare subscripts with the extents ahead of the program's own loops.
+
+for i: wrong |= x[i] | (M - 1 - x[i])
+if wrong >= 0:  the loops, in which A[x[i]] is not checked
+else:           for i: A[x[i]], checked: notes the first one that is outside
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import islpy as isl
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import IndexType, UnitAttr
+from xdsl.ir import Block, Region, SSAValue
+
+from ...dialects import affine
+from ...dialects.memref import is_memref
+from ...passes.machine.target import Target
+from ...passes.polyhedral.flattened_rows import flatten_rows
+from ...passes.polyhedral.gathers import CHECKED
+from ...passes.polyhedral.inspections import inspections
+from ...passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree
+from ...passes.polyhedral.scop import Scop, Statement
+from ..nest.ast_to_nest import ast_to_nest
+from ..nest.build_ast import build_ast
+from ..nest.index_expression import Index
+from ..nest.nest import Nest
+from .emit_loops import LoopEmitter
+from .emit_statements import StatementEmitter
+from .gather_offsets import extent
+from .ir_builder import IRBuilder
+from .lane_places import Lanes
+from .storage import Storage
+
+
+class SubscriptInspection:
+    """Emits the inspections of a program, for sizes in a `context` and values of its parameters."""
+
+    def __init__(
+        self,
+        builder: IRBuilder,
+        scop: Scop,
+        parameters: Mapping[str, Index],
+        context: isl.Set,
+        scalars: Mapping[SSAValue, SSAValue],
+        arguments: Mapping[str, SSAValue],
+        target: Target,
+    ):
+        found = inspections(scop).parts
+        widths = {
+            name: array.type.get_shape()[-1]
+            for name, array in arguments.items()
+            if is_memref(array.type) and array.type.get_shape()
+        }
+        parts = tuple(
+            flatten_rows(
+                replace(each.part, domain=each.part.domain.intersect_params(context)), widths
+            )
+            for each in found
+        )
+        tree = Sequence(tuple(map(_loops, parts)))
+        domains = {part.name: part.domain for part in parts}
+        ast = build_ast(tree, domains, context)
+        self.nest: Nest = ast_to_nest(ast, parameters, builder.new_variable)
+        self.builder, self.target = builder, target
+        self.storage = Storage((), arguments)
+        self.statements = _PartEmitter(
+            builder,
+            replace(scop, statements=parts, tree=tree),
+            parameters,
+            scalars,
+            self.storage,
+            {each.part.name: each.subscripts for each in found},
+        )
+
+    def emit(self, loops: Callable[[], None]) -> None:
+        """Appends the inspections, and the program's own loops for where they find nothing."""
+        cell = self.builder.emit(memref.AllocaOp.get(IndexType(), shape=[])).memref
+        attribute, operands = self.builder.map([])
+        zero = self.builder.constant(0, IndexType())
+        self.builder.emit(affine.StoreOp(zero, cell, operands, attribute))
+        self.statements.wrong = cell
+        self._emit()
+        found = self.builder.emit(affine.LoadOp(cell, operands, attribute)).result
+        is_inside = self.builder.emit(arith.CmpiOp(found, zero, "sge")).result
+        self.statements.wrong = None
+        bodies = [self.builder.filled(Block(), body, scf.YieldOp) for body in (loops, self._emit)]
+        self.builder.emit(scf.IfOp(is_inside, [], *map(Region, bodies)))
+
+    def _emit(self) -> None:
+        LoopEmitter(self.builder, self.statements, self.storage, self.target).emit(self.nest, {})
+
+
+def _loops(part: Statement) -> Tree:
+    """The loops of a statement, none of which another one is in."""
+    tree: Tree = Leaf(part.name)
+    for position, name in reversed(list(enumerate(part.loops))):
+        space = isl.LocalSpace.from_space(part.domain.get_space())
+        value = isl.Aff.var_on_domain(space, isl.dim_type.set, position)
+        tree = Loop(name, {part.name: value}, tree)
+    return tree
+
+
+class _PartEmitter(StatementEmitter):
+    """Emits comparisons in place of gathers, or gathers that are checked, with `wrong` None."""
+
+    def __init__(
+        self,
+        builder: IRBuilder,
+        scop: Scop,
+        parameters: Mapping[str, Index],
+        scalars: Mapping[SSAValue, SSAValue],
+        storage: Storage,
+        subscripts: Mapping[str, Mapping[memref.LoadOp, tuple[int, ...]]],
+    ):
+        super().__init__(builder, scop, parameters, scalars, storage)
+        self.looked_up = subscripts
+        self.wrong: SSAValue | None = None
+
+    def gather(
+        self,
+        statement: Statement,
+        operation: memref.LoadOp,
+        values: Mapping[SSAValue, SSAValue],
+        arguments: Mapping[int, Index],
+        lanes: Lanes | None,
+    ) -> SSAValue:
+        array = self.storage.arguments[self.arrays[operation.memref].name]
+        subscripts = {
+            k: self._operand(statement, operation.indices[k], values, arguments, lanes)
+            for k in self.looked_up[statement.name][operation]
+        }
+        zero = self.builder.constant(0, IndexType())
+        if self.wrong is None:
+            places = [subscripts.get(k, zero) for k in range(len(operation.indices))]
+            load = memref.LoadOp.get(array, places)
+            load.attributes[CHECKED] = UnitAttr()
+            return self.builder.emit(load).results[0]
+        for position, subscript in subscripts.items():
+            self._compare(self.wrong, subscript, extent(self.builder, array, position))
+        return zero
+
+    def _compare(self, wrong: SSAValue, subscript: SSAValue, size: SSAValue) -> None:
+        """Makes `wrong` negative where the subscript is, or is not below the size."""
+        one = self.builder.constant(1, IndexType())
+        last = self.builder.emit(arith.SubiOp(size, one)).result
+        attribute, operands = self.builder.map([])
+        found = self.builder.emit(affine.LoadOp(wrong, operands, attribute)).result
+        rest = self.builder.emit(arith.SubiOp(last, subscript)).result
+        for each in (subscript, rest):
+            found = self.builder.emit(arith.OrIOp(found, each)).result
+        self.builder.emit(affine.StoreOp(found, wrong, operands, attribute))

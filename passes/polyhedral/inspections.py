@@ -1,0 +1,216 @@
+"""Subscripts that depend on data and can be compared with the extents ahead of the loops.
+
+    for i, j: .. = A[x[i]][j]    ->    for i: is x[i] outside of A?    for i, j: .. = A[x[i]][j]
+
+What a gather's subscripts are computed from does not change while the function runs, as far as
+it is in arguments that the function never writes. So they are compared once for all gathers that
+have the same ones, and for all iterations of the loops that they do not depend on. Those that are
+computed anew in each iteration by more than a few operations are compared where they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import islpy as isl
+from xdsl.dialects import func, memref
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from .scop import Access, Scop, Statement
+
+MOST_OPERATIONS = 6
+"""Operations that compute a subscript twice, ahead of the loops and in them: casts, offsets."""
+
+_KEY = "inspections"
+_Subscript = tuple[memref.LoadOp, int]
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """The part of a statement that computes some `subscripts` of its gathers, by position.
+
+    The `part` has the loops that they depend on, and one instance for each value of those.
+    """
+
+    part: Statement
+    subscripts: Mapping[memref.LoadOp, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Inspections:
+    """What is compared ahead of the loops: all subscripts of the `gathers`, by statement."""
+
+    parts: tuple[Inspection, ...] = ()
+    gathers: Mapping[str, frozenset[memref.LoadOp]] = field(
+        default_factory=dict[str, frozenset[memref.LoadOp]]
+    )
+
+
+def inspections(scop: Scop) -> Inspections:
+    """What is compared ahead of the loops of a program."""
+    found = scop.memory.get(_KEY)
+    if found is None:
+        found = scop.memory[_KEY] = Inspections() if scop.returns else _find(scop)
+    assert isinstance(found, Inspections)
+    return found
+
+
+def _find(scop: Scop) -> Inspections:
+    written = {write.array.value for each in scop.statements for write in each.writes}
+    known: dict[Hashable, isl.Set] = {}
+    parts: list[Inspection] = []
+    gathers: dict[str, frozenset[memref.LoadOp]] = {}
+    for statement in scop.statements:
+        if any(isinstance(operation, func.CallOp) for operation in statement.body):
+            continue
+        slices = _Slices(statement, written)
+        loads = [op for op in statement.body if isinstance(op, memref.LoadOp)]
+        inspected = [op for op in loads if all(map(slices.is_known_ahead, op.indices))]
+        gathers[statement.name] = frozenset(inspected)
+        for dims, subscripts in slices.by_loops(inspected).items():
+            new = list(slices.without_known(dims, subscripts, known))
+            if new:
+                name = f"{statement.name}_subscripts{len(parts)}"
+                parts.append(slices.inspection(name, dims, new))
+    return Inspections(tuple(parts), gathers)
+
+
+class _Slices:
+    """What computes the subscripts of a statement's gathers."""
+
+    def __init__(self, statement: Statement, written: set[SSAValue]):
+        self._statement = statement
+        self._written = written
+        self._reads = {access.op: access for access in statement.reads}
+        self._inside = set(statement.body)
+
+    def is_known_ahead(self, index: SSAValue) -> bool:
+        """Whether a subscript does not change, and can be computed twice."""
+        parts = self._slice([index])
+        for part in parts:
+            access = self._reads.get(part) if isinstance(part, Operation) else None
+            if access is not None:
+                if access.array.argument is None or access.array.value in self._written:
+                    return False
+            elif isinstance(part, memref.LoadOp):
+                return False
+        return len(parts) <= MOST_OPERATIONS or len(self._loops(parts)) < len(self._statement.loops)
+
+    def by_loops(
+        self, gathers: Iterable[memref.LoadOp]
+    ) -> Mapping[tuple[int, ...], Sequence[_Subscript]]:
+        """The subscripts of gathers by the loops that they depend on, by position."""
+        groups: dict[tuple[int, ...], list[_Subscript]] = {}
+        for gather in gathers:
+            for position, index in enumerate(gather.indices):
+                dims = tuple(sorted(self._loops(self._slice([index]))))
+                groups.setdefault(dims, []).append((gather, position))
+        return groups
+
+    def without_known(
+        self,
+        dims: tuple[int, ...],
+        subscripts: Iterable[_Subscript],
+        known: dict[Hashable, isl.Set],
+    ) -> Iterable[_Subscript]:
+        """Those that are not compared yet; they join what is `known`."""
+        instances = self._instances(dims)
+        for gather, position in subscripts:
+            key = (gather.memref, position, self._key(gather.indices[position], dims))
+            before = known.get(key)
+            if before is not None and instances.is_subset(before):
+                continue
+            known[key] = instances if before is None else before.union(instances)
+            yield gather, position
+
+    def inspection(
+        self, name: str, dims: tuple[int, ...], subscripts: Sequence[_Subscript]
+    ) -> Inspection:
+        """The part of the statement that computes subscripts, in the loops of `dims`."""
+        statement = self._statement
+        parts = self._slice([gather.indices[position] for gather, position in subscripts])
+        by_gather: dict[memref.LoadOp, tuple[int, ...]] = {}
+        for gather, position in subscripts:
+            by_gather[gather] = (*by_gather.get(gather, ()), position)
+        kept = self._kept(dims)
+        part = Statement(
+            name,
+            tuple(statement.loops[k] for k in dims),
+            self._instances(dims).set_tuple_name(name),
+            tuple(self._restricted(a, name, dims) for a in statement.reads if a.op in parts),
+            tuple(op for op in statement.body if op in parts or op in by_gather),
+            {
+                value: expression.replace_dims_and_symbols(kept, [])
+                for value, expression in statement.indices.items()
+                if expression.used_dims() <= set(dims)
+            },
+        )
+        return Inspection(part, by_gather)
+
+    def _slice(self, values: Sequence[SSAValue]) -> dict[Operation | SSAValue, None]:
+        """The operations that values are computed by, and the affine ones among these values."""
+        pending, found = list(values), dict[Operation | SSAValue, None]()
+        while pending:
+            value = pending.pop()
+            if value in self._statement.indices:
+                found[value] = None
+            elif value.owner in self._inside and value.owner not in found:
+                assert isinstance(value.owner, Operation)
+                found[value.owner] = None
+                pending += [] if value.owner in self._reads else value.owner.operands
+        return found
+
+    def _loops(self, parts: Iterable[Operation | SSAValue]) -> set[int]:
+        used: set[int] = set()
+        for part in parts:
+            if isinstance(part, SSAValue):
+                used |= self._statement.indices[part].used_dims()
+            elif part in self._reads:
+                for expression in self._reads[part].map.results:
+                    used |= expression.used_dims()
+        return used
+
+    def _key(self, value: SSAValue, dims: tuple[int, ...]) -> Hashable:
+        """Equal for values that are computed alike from the same loops, in any statement."""
+        kept = self._kept(dims)
+        if value in self._statement.indices:
+            return str(self._statement.indices[value].replace_dims_and_symbols(kept, []))
+        if value.owner not in self._inside:
+            return value
+        assert isinstance(value.owner, Operation)
+        access = self._reads.get(value.owner)
+        if access is not None:
+            results = (each.replace_dims_and_symbols(kept, []) for each in access.map.results)
+            return access.array.name, tuple(map(str, results))
+        attributes = {**value.owner.properties, **value.owner.attributes}
+        operands = tuple(self._key(operand, dims) for operand in value.owner.operands)
+        return value.owner.name, value.type, frozenset(attributes.items()), operands
+
+    def _kept(self, dims: tuple[int, ...]) -> Sequence[AffineExpr]:
+        """What the loops of the statement become in one of some of them."""
+        kept = [AffineExpr.constant(0)] * len(self._statement.loops)
+        for position, dim in enumerate(dims):
+            kept[dim] = AffineExpr.dimension(position)
+        return kept
+
+    def _others(self, dims: tuple[int, ...]) -> Sequence[int]:
+        return [k for k in reversed(range(len(self._statement.loops))) if k not in dims]
+
+    def _instances(self, dims: tuple[int, ...]) -> isl.Set:
+        domain = self._statement.domain
+        for k in self._others(dims):
+            domain = domain.project_out(isl.dim_type.set, k, 1)
+        return domain.reset_tuple_id()
+
+    def _restricted(self, access: Access, name: str, dims: tuple[int, ...]) -> Access:
+        relation, kept = access.relation, self._kept(dims)
+        for k in self._others(dims):
+            relation = relation.project_out(isl.dim_type.in_, k, 1)
+        results = (each.replace_dims_and_symbols(kept, []) for each in access.map.results)
+        return replace(
+            access,
+            map=AffineMap(len(dims), access.map.num_symbols, tuple(results)),
+            relation=relation.set_tuple_name(isl.dim_type.in_, name),
+        )
