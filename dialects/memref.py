@@ -44,6 +44,9 @@ from xdsl.utils.hints import isa
 from .affine.accesses import parse_prefetch_hints
 from .external import ExternalCallOp
 
+INSPECTED = "inspected"
+"""Attribute of loads whose subscripts have been compared with the extents. No text gives it."""
+
 
 def is_memref(kind: Attribute) -> TypeGuard[MemRefType[Attribute]]:
     """Whether a type is a memref; xDSL's `isa` takes a hundred times longer to say so."""

@@ -13,6 +13,7 @@ from .affine import ForOp
 from .context import make_context
 from .errors import HintedParseError, SourceError
 from .locations import Source
+from .memref import INSPECTED
 from .parser import SourceParser
 from .verify import one_line, verify
 
@@ -61,6 +62,7 @@ def parse_module(
     for operation in module.walk():
         if isinstance(operation, ForOp):
             operation.use_dims()
+        operation.attributes.pop(INSPECTED, None)  # Only the compiler knows.
     verify(module)
     return module
 

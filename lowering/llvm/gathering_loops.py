@@ -14,9 +14,10 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.arith import IndexCastOp
+from ...dialects.memref import INSPECTED
 from ...passes.estimate.program_statistics import bytes_of
 from ...passes.estimate.strided_accesses import LEAST_SCATTERED
-from ...passes.polyhedral.gathers import INSPECTED, depends_on_data
+from ...passes.polyhedral.gathers import depends_on_data
 from ..loops.operations import operations
 from .unrolling import LOOPS
 

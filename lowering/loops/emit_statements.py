@@ -30,12 +30,11 @@ from xdsl.ir.affine import AffineExpr
 
 from ...dialects import affine, vector
 from ...dialects.arith import IndexCastOp
-from ...dialects.memref import CastOp, is_memref
+from ...dialects.memref import INSPECTED, CastOp, is_memref
 from ...dialects.vector import is_vector, vector_of
 from ...passes.polyhedral.fused_products import keep_fused
 from ...passes.polyhedral.gathers import (
     CHECKED,
-    INSPECTED,
     GatherLanes,
     argument_arrays,
     gather_lanes,

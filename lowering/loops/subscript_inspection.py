@@ -52,7 +52,7 @@ class SubscriptInspection:
         widths = {
             name: array.type.get_shape()[-1]
             for name, array in arguments.items()
-            if is_memref(array.type) and array.type.get_shape()
+            if is_memref(array.type) and array.type.get_shape()[-1:] > (0,)
         }
         parts = tuple(
             flatten_rows(

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ...dialects.memref import INSPECTED
 from .scop import Access, Array, Scop, Statement
 
 
@@ -105,9 +106,6 @@ def describe_gathers(scop: Scop, statement: Statement) -> list[str]:
 
 CHECKED = "checked"
 """Attribute of loads whose subscripts are compared with the extents when they run."""
-
-INSPECTED = "inspected"
-"""Attribute of loads whose subscripts are compared with the extents ahead of the loops."""
 
 
 def needs_check(operation: Operation, subscripts: Iterable[SSAValue]) -> bool:

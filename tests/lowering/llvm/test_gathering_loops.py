@@ -1,0 +1,55 @@
+"""LLVM makes no vectors of loops that gather more than they compute."""
+
+from __future__ import annotations
+
+import pytest
+from support.polyhedral_programs import scop_of
+
+from loopwright.lowering.generate import generate
+from loopwright.lowering.llvm.gathering_loops import gathering_loops
+from loopwright.passes.machine.target import Target
+from loopwright.passes.schedules.schedule import Schedule
+
+TEXT = """
+func.func @f(%I: memref<64xi32>, %A: memref<64x4x{kind}>, %o: memref<64x4x{kind}>) {{
+  affine.for %i = 0 to 64 {{
+    {loops}
+      %k = affine.load %I[%i] : memref<64xi32>
+      %c = arith.index_cast %k : i32 to index
+      {first}
+      %v = memref.load %A[%c, {column}] : memref<64x4x{kind}>
+      {more}
+      affine.store %v, %o[%i, {column}] : memref<64x4x{kind}>
+    {end}
+  }}
+  return
+}}
+"""
+ROWS = {"loops": "affine.for %j = 0 to 4 {", "column": "%j", "end": "}", "first": "", "more": ""}
+ONE = {
+    "loops": "",
+    "column": "%z",
+    "end": "",
+    "first": "%z = arith.constant 0 : index",
+    "more": "",
+}
+DIVIDED = "%d{k} = arith.divf %v, %v : f64\n affine.store %d{k}, %o[%i, {k}] : memref<64x4xf64>"
+MUCH = "\n".join(DIVIDED.format(k=k) for k in range(1, 4))
+
+
+@pytest.mark.parametrize(
+    ("parts", "kind", "target", "found"),
+    [
+        (ONE, "f64", "zen4", ["i"]),
+        (ONE, "f32", "zen5", ["i"]),
+        (ONE, "f64", "zen3", []),
+        (ONE, "i8", "zen4", []),
+        (ROWS, "f64", "zen4", ["i"]),
+        ({**ONE, "more": MUCH}, "f64", "zen4", []),
+    ],
+)
+def test_loops_that_gather(parts: dict[str, str], kind: str, target: str, found: list[str]) -> None:
+    scop = scop_of(TEXT.format(kind=kind, **parts))
+    loops = generate(Schedule.original(scop), {})
+    indices = gathering_loops(loops, Target.named(target), reassociates=False)
+    assert [index.name_hint for index in indices] == found
