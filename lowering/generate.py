@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from ..dialects import affine
 from ..dialects.memref import is_memref
 from ..passes.polyhedral.fused_products import drop_needless_marks, mark_fused
-from ..passes.polyhedral.inspections import inspections
+from ..passes.polyhedral.inspections import Inspections, inspections
 from ..passes.polyhedral.isl_context import bounded_for
 from ..passes.polyhedral.schedule_tree import Loop, loops, statements
 from ..passes.polyhedral.scop import Array, Parameter, Scop
@@ -117,11 +117,11 @@ def _generate(
         {a.name: entry.args[a.argument] for a in scop.arrays if a.argument is not None},
     )
     scalars: dict[SSAValue, SSAValue] = dict(zip(scop.func.args, own, strict=True))
-    inspected = inspections(scop).gathers if vectors else {}
+    ahead = inspections(scop) if vectors else Inspections()
     simd = None if vectors else [loop for loop in marked if schedule.is_coincident(loop)]
     emitter = LoopEmitter(
         builder,
-        StatementEmitter(builder, scop, parameters, scalars, storage, inspected),
+        StatementEmitter(builder, scop, parameters, scalars, storage, ahead.gathers),
         storage,
         schedule.target,
         simd,
@@ -136,7 +136,7 @@ def _generate(
             emitter.emit(nest, {})
             results.extend(_returned(builder, storage, array) for array in scop.returns)
 
-    if vectors and inspections(scop).parts:
+    if ahead.parts:
         inspection = SubscriptInspection(
             builder, scop, parameters, context, scalars, storage.arguments, schedule.target
         )

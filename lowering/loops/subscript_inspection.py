@@ -87,7 +87,7 @@ class SubscriptInspection:
         is_inside = self.builder.emit(arith.CmpiOp(found, zero, "sge")).result
         self.statements.wrong = None
         bodies = [self.builder.filled(Block(), body, scf.YieldOp) for body in (loops, self._emit)]
-        self.builder.emit(scf.IfOp(is_inside, [], *map(Region, bodies)))
+        self.builder.emit(scf.IfOp(is_inside, [], Region(bodies[0]), Region(bodies[1])))
 
     def _emit(self) -> None:
         LoopEmitter(self.builder, self.statements, self.storage, self.target).emit(self.nest, {})

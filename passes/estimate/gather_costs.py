@@ -53,7 +53,7 @@ def gather_cycles(
     machine: Machine,
 ) -> Mapping[Operation, float]:
     """Cycles of each gather for a vector of instances."""
-    loads = {
+    loads: dict[Operation, float] = {
         op: 1 / machine.loads_per_cycle if op in statement.inspected else CHECKED_LOAD
         for op in statement.gathers
     }
