@@ -129,20 +129,19 @@ def _generate(
     nest = merge_guards(peel_loops(split_index_sets(nest)))
     with stage("local arrays"):
         check_local_subscripts(scop, nest, placements, parameters, context)
-    results: list[SSAValue] = []
 
-    def emit_loops() -> None:
+    def emit_loops() -> list[SSAValue]:
         with storage.allocated(builder, None, nest):
             emitter.emit(nest, {})
-            results.extend(_returned(builder, storage, array) for array in scop.returns)
+            return [_returned(builder, storage, array) for array in scop.returns]
 
     if ahead.parts:
         inspection = SubscriptInspection(
             builder, scop, parameters, context, scalars, storage.arguments, schedule.target
         )
-        inspection.emit(emit_loops)
+        results = inspection.emit(emit_loops, [array.element_type for array in scop.returns])
     else:
-        emit_loops()
+        results = emit_loops()
     builder.emit(func.ReturnOp(*results))
     kind = ([*entry.arg_types], [result.type for result in results])
     function = func.FuncOp(scop.name, kind, Region(entry))

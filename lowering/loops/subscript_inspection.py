@@ -7,13 +7,13 @@ else:           for i: A[x[i]], checked: notes the first one that is outside
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import islpy as isl
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import IndexType, UnitAttr
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, UnitAttr
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ...dialects import affine
 from ...dialects.memref import is_memref
@@ -21,7 +21,8 @@ from ...passes.machine.target import Target
 from ...passes.polyhedral.flattened_rows import flatten_rows
 from ...passes.polyhedral.gathers import CHECKED
 from ...passes.polyhedral.inspections import inspections
-from ...passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree
+from ...passes.polyhedral.schedule_tree import Leaf, Loop, Tree
+from ...passes.polyhedral.schedule_tree import Sequence as Parts
 from ...passes.polyhedral.scop import Scop, Statement
 from ..nest.ast_to_nest import ast_to_nest
 from ..nest.build_ast import build_ast
@@ -60,7 +61,7 @@ class SubscriptInspection:
             )
             for each in found
         )
-        tree = Sequence(tuple(map(_loops, parts)))
+        tree = Parts(tuple(map(_loops, parts)))
         domains = {part.name: part.domain for part in parts}
         ast = build_ast(tree, domains, context)
         self.nest: Nest = ast_to_nest(ast, parameters, builder.new_variable)
@@ -75,8 +76,13 @@ class SubscriptInspection:
             {each.part.name: each.subscripts for each in found},
         )
 
-    def emit(self, loops: Callable[[], None]) -> None:
-        """Appends the inspections, and the program's own loops for where they find nothing."""
+    def emit(
+        self, loops: Callable[[], Sequence[SSAValue]], kinds: Sequence[Attribute]
+    ) -> Sequence[SSAValue]:
+        """Appends the inspections, and the program's own loops for where they find nothing.
+
+        Returns what the loops do, values of some `kinds`; zeros where they do not run.
+        """
         cell = self.builder.emit(memref.AllocaOp.get(IndexType(), shape=[])).memref
         attribute, operands = self.builder.map([])
         zero = self.builder.constant(0, IndexType())
@@ -86,11 +92,29 @@ class SubscriptInspection:
         found = self.builder.emit(affine.LoadOp(cell, operands, attribute)).result
         is_inside = self.builder.emit(arith.CmpiOp(found, zero, "sge")).result
         self.statements.wrong = None
-        bodies = [self.builder.filled(Block(), body, scf.YieldOp) for body in (loops, self._emit)]
-        self.builder.emit(scf.IfOp(is_inside, [], Region(bodies[0]), Region(bodies[1])))
+
+        def note() -> Sequence[SSAValue]:
+            self._emit()
+            return [self.builder.emit(_zero(kind)).result for kind in kinds]
+
+        then, otherwise = (Region(self._branch(body)) for body in (loops, note))
+        return self.builder.emit(scf.IfOp(is_inside, kinds, then, otherwise)).results
+
+    def _branch(self, body: Callable[[], Sequence[SSAValue]]) -> Block:
+        results: list[SSAValue] = []
+        return self.builder.filled(
+            Block(), lambda: results.extend(body()), lambda: scf.YieldOp(*results)
+        )
 
     def _emit(self) -> None:
         LoopEmitter(self.builder, self.statements, self.storage, self.target).emit(self.nest, {})
+
+
+def _zero(kind: Attribute) -> arith.ConstantOp:
+    if isinstance(kind, IntegerType | IndexType):
+        return arith.ConstantOp(IntegerAttr(0, kind))
+    assert isinstance(kind, AnyFloat)
+    return arith.ConstantOp(FloatAttr(0.0, kind))
 
 
 def _loops(part: Statement) -> Tree:

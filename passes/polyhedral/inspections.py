@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
@@ -52,7 +53,9 @@ def inspections(scop: Scop) -> Inspections:
     """What is compared ahead of the loops of a program."""
     found = scop.memory.get(_KEY)
     if found is None:
-        found = scop.memory[_KEY] = Inspections() if scop.returns else _find(scop)
+        numbers = (IntegerType, IndexType, AnyFloat)
+        are_numbers = all(isinstance(array.element_type, numbers) for array in scop.returns)
+        found = scop.memory[_KEY] = _find(scop) if are_numbers else Inspections()
     assert isinstance(found, Inspections)
     return found
 

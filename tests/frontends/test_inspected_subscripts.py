@@ -210,3 +210,21 @@ func.func @f(%I: memref<4xindex>, %A: memref<4xf64>, %o: memref<4xf64>) {
         kernel = loopwright.load(text)["f"].compile(schedule)
         with pytest.raises(OutOfBounds):
             kernel(np.full(4, 10**6), np.zeros(4), np.zeros(4))
+
+
+@loopwright.kernel
+def picked(n: int, idx: i32["n"], x: f64["p"]):
+    total = 0.0
+    for i in range(n):
+        total += x[idx[i]]
+    return total
+
+
+def test_results_are_returned() -> None:
+    idx, x = np.array([3, 0, 2], "i4"), np.array([1.0, 2.0, 4.0, 8.0])
+    for schedule in SCHEDULES[:3]:
+        kernel = picked.compile(schedule, verify=True)
+        assert kernel(3, idx, x) == 13.0
+        with pytest.raises(OutOfBounds, match="-3"):
+            kernel(3, np.array([1, -3, 4], "i4"), x)
+    assert parts(picked) == [(("i",), 1)]
