@@ -14,6 +14,7 @@ import islpy as isl
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, UnitAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.utils.hints import isa
 
 from ...dialects import affine
 from ...dialects.memref import is_memref
@@ -111,7 +112,7 @@ class SubscriptInspection:
 
 
 def _zero(kind: Attribute) -> arith.ConstantOp:
-    if isinstance(kind, IntegerType | IndexType):
+    if isa(kind, IntegerType | IndexType):
         return arith.ConstantOp(IntegerAttr(0, kind))
     assert isinstance(kind, AnyFloat)
     return arith.ConstantOp(FloatAttr(0.0, kind))
