@@ -20,14 +20,20 @@ def emit_constant(emitter: FunctionEmitter, op: arith.ConstantOp) -> None:
     if isinstance(value, IntegerAttr | FloatAttr):
         emitter.values[op.result] = _scalar(kind, _stored(value.value.data, op.result))
     elif isa(value, DenseIntOrFPElementsAttr) and isinstance(kind, ir.VectorType):
-        elements = list(value.get_values())
-        if len(elements) == 1:
-            elements *= kind.count
-        emitter.values[op.result] = ir.Constant(
-            kind, [_scalar(kind.element, _stored(each, op.result)) for each in elements]
-        )
+        made = emitter.module.vectors
+        key = value, op.result.type
+        if key not in made:
+            made[key] = _vector(kind, value, op.result)
+        emitter.values[op.result] = made[key]
     else:
         raise SourceError.at(op, "a constant must be a number or a vector of numbers")
+
+
+def _vector(kind: ir.VectorType, value: DenseIntOrFPElementsAttr, result: SSAValue) -> ir.Constant:
+    elements = list(value.get_values())
+    if len(elements) == 1:
+        elements *= kind.count
+    return ir.Constant(kind, [_scalar(kind.element, _stored(each, result)) for each in elements])
 
 
 def _stored(value: object, result: SSAValue) -> object:

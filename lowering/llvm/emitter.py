@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from llvmlite import ir
@@ -210,6 +211,7 @@ def type_of(value: SSAValue) -> ir.Type:
         raise SourceError.at(value, str(error)) from error
 
 
+@lru_cache(maxsize=4096)
 def constant(value: int) -> ir.Constant:
     """An index constant."""
     return ir.Constant(I64, value)

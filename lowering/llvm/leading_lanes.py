@@ -15,7 +15,8 @@ from llvmlite import ir
 
 from .emitter import FunctionEmitter, constant
 from .memory import load, store
-from .types import I1, I32
+from .types import I1
+from .values import shuffle_mask
 
 
 def leading_lanes(active: Sequence[bool] | None) -> int | None:
@@ -38,7 +39,7 @@ def load_leading(
     high = low if width == count else load(emitter, _behind(emitter, pointer, count, part), part)
     lanes = [lane if lane < width else lane - count + 2 * width for lane in range(count)]
     lanes += [0] * (kind.count - count)
-    loaded = emitter.builder.shuffle_vector(low, high, _lanes(lanes))
+    loaded = emitter.builder.shuffle_vector(low, high, shuffle_mask(tuple(lanes)))
     mask = [ir.Constant(I1, int(lane < count)) for lane in range(kind.count)]
     return emitter.builder.select(ir.Constant(ir.VectorType(I1, kind.count), mask), loaded, default)
 
@@ -50,10 +51,11 @@ def store_leading(
     kind = value.type
     assert isinstance(kind, ir.VectorType)
     width = _piece(count)
-    low = emitter.builder.shuffle_vector(value, value, _lanes(range(width)))
+    low = emitter.builder.shuffle_vector(value, value, shuffle_mask(tuple(range(width))))
     store(emitter, low, pointer, alignment)
     if width < count:
-        high = emitter.builder.shuffle_vector(value, value, _lanes(range(count - width, count)))
+        last = shuffle_mask(tuple(range(count - width, count)))
+        high = emitter.builder.shuffle_vector(value, value, last)
         store(emitter, high, _behind(emitter, pointer, count, high.type))
 
 
@@ -67,7 +69,3 @@ def _behind(emitter: FunctionEmitter, pointer: ir.Value, count: int, part: ir.Ty
     assert isinstance(part, ir.VectorType)
     offset = [constant(count - part.count)]
     return emitter.builder.gep(pointer, offset, source_etype=part.element)
-
-
-def _lanes(lanes: Sequence[int]) -> ir.Constant:
-    return ir.Constant(ir.VectorType(I32, len(lanes)), [ir.Constant(I32, lane) for lane in lanes])

@@ -24,6 +24,7 @@ class ModuleEmitter:
     `can_stream` says whether the target has stores that go past the caches, `fuses_products`
     whether additions are fused with products (`passes.polyhedral.fused_products`), `vector_hints`
     of some loops, by their indices, whether LLVM is to make vectors along them (`short_loops`).
+    `vectors` are constants of the loop IR, by value and type: each is made and printed once.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class ModuleEmitter:
         self.fuses_products = options.fuses_products and target.fuses_multiply_adds
         self.vector_hints: Mapping[SSAValue, bool] = vector_hints or {}
         self._attributes = (*function_attributes(target), *attributes)
+        self.vectors: dict[tuple[Attribute, Attribute], ir.Constant] = {}
         self._kept: dict[str, ir.Function] = {}
 
     def declare(

@@ -20,8 +20,8 @@ from .interleaved_loads import InterleavedLoads
 from .interleaving import Chunks
 from .memory import load, store
 from .transposition import CHUNK_BYTES
-from .types import I32, scalar_type, size_in_bytes
-from .values import integer
+from .types import scalar_type, size_in_bytes
+from .values import integer, shuffle_mask
 
 
 def load_columns(
@@ -244,5 +244,4 @@ def shuffled(
     emitter: FunctionEmitter, left: ir.Value, right: ir.Value, lanes: Sequence[int]
 ) -> ir.Value:
     """A vector of lanes of two, counted through both."""
-    mask = ir.Constant(ir.VectorType(I32, len(lanes)), [ir.Constant(I32, lane) for lane in lanes])
-    return emitter.builder.shuffle_vector(left, right, mask)
+    return emitter.builder.shuffle_vector(left, right, shuffle_mask(tuple(lanes)))

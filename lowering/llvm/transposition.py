@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from .emitter import FunctionEmitter
-from .types import I32, scalar_type, size_in_bytes
+from .types import scalar_type, size_in_bytes
+from .values import shuffle_mask
 
 CHUNK_BYTES = 16
 """Processors unpack elements within chunks of so many bytes, and shuffle whole chunks."""
@@ -69,7 +70,4 @@ def _without(number: int, digit: int) -> int:
 
 
 def _shuffle(emitter: FunctionEmitter, a: ir.Value, b: ir.Value, mask: Sequence[int]) -> ir.Value:
-    lanes = ir.VectorType(I32, len(mask))
-    return emitter.builder.shuffle_vector(
-        a, b, ir.Constant(lanes, [ir.Constant(I32, lane) for lane in mask])
-    )
+    return emitter.builder.shuffle_vector(a, b, shuffle_mask(tuple(mask)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from llvmlite import ir
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -33,6 +35,7 @@ class UnsupportedTypeError(Exception):
     """A type that has no translation; the message says which and why."""
 
 
+@lru_cache(maxsize=1024)
 def value_type(attribute: Attribute) -> ir.Type:
     """The type of a value in a register: index as i64, scalars as themselves, 1-D vectors."""
     match attribute:

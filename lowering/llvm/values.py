@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import cast
 
 from llvmlite import ir
@@ -31,6 +32,12 @@ def known_elements(value: ir.Value) -> list[int] | None:
     elements = cast(Sequence[ir.Constant], value.constant)
     integers = [element.constant for element in elements]
     return [element for element in integers if isinstance(element, int)] or None
+
+
+@lru_cache(maxsize=4096)
+def shuffle_mask(lanes: tuple[int, ...]) -> ir.Constant:
+    """The mask of a shuffle that takes these lanes of two vectors."""
+    return ir.Constant(ir.VectorType(I32, len(lanes)), [ir.Constant(I32, lane) for lane in lanes])
 
 
 def splat(emitter: FunctionEmitter, value: ir.Value, count: int) -> ir.Value:

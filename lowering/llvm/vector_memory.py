@@ -43,6 +43,7 @@ from .transposed_loads import TransposedLoads
 from .transposed_stores import TransposedStores
 from .transposition import transpose
 from .types import I1, I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
+from .values import shuffle_mask
 
 STREAMED_BYTES = 16
 """What streaming stores are made of, and aligned to: NumPy's arrays are aligned to no more."""
@@ -73,8 +74,7 @@ def emit_affine_vector_load(emitter: FunctionEmitter, op: affine.VectorLoadOp) -
 def _elements_from(emitter: FunctionEmitter, low: ir.Value, high: ir.Value, first: int) -> ir.Value:
     """As many elements as a vector has, from number `first` of two vectors on."""
     assert isinstance(low.type, ir.VectorType)
-    lanes = [ir.Constant(I32, first + lane) for lane in range(low.type.count)]
-    mask = ir.Constant(ir.VectorType(I32, len(lanes)), lanes)
+    mask = shuffle_mask(tuple(range(first, first + low.type.count)))
     return emitter.builder.shuffle_vector(low, high, mask)
 
 

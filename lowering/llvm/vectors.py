@@ -11,7 +11,7 @@ from ...dialects.vector import ConstantMaskOp
 from .emitter import Emitters, FunctionEmitter, constant, type_of
 from .floats import flags_of
 from .types import I1, I32, I64, scalar_type
-from .values import splat
+from .values import shuffle_mask, splat
 
 
 def vector_type_of(op: Operation, position: int = 0) -> ir.VectorType:
@@ -47,7 +47,7 @@ def emit_create_mask(emitter: FunctionEmitter, op: vector.CreateMaskOp) -> None:
     builder = emitter.builder
     clamped = emitter.call_intrinsic("llvm.smin", [size, constant(count)], I64)
     clamped = emitter.call_intrinsic("llvm.smax", [clamped, constant(0)], I64)
-    lanes = ir.Constant(ir.VectorType(I32, count), [ir.Constant(I32, i) for i in range(count)])
+    lanes = shuffle_mask(tuple(range(count)))
     emitter.values[op.mask_vector] = builder.icmp_unsigned(
         "<", lanes, splat(emitter, builder.trunc(clamped, I32), count)
     )
@@ -82,11 +82,9 @@ def emit_insert(emitter: FunctionEmitter, op: vector.InsertOp) -> None:
 
 def emit_shuffle(emitter: FunctionEmitter, op: vector.ShuffleOp) -> None:
     """-1 in the mask leaves a lane undefined; it takes the first element here."""
-    lanes = [ir.Constant(I32, max(0, lane)) for lane in op.mask.get_values()]
+    lanes = tuple(max(0, lane) for lane in op.mask.get_values())
     emitter.values[op.result] = emitter.builder.shuffle_vector(
-        emitter.value(op.v1),
-        emitter.value(op.v2),
-        ir.Constant(ir.VectorType(I32, len(lanes)), lanes),
+        emitter.value(op.v1), emitter.value(op.v2), shuffle_mask(lanes)
     )
 
 

@@ -220,7 +220,14 @@ class Numbering:
         last = len(one.subscripts) - 1
         for position, (a, b) in enumerate(zip(one.subscripts, other.subscripts, strict=True)):
             behind_b, behind_a = (other.width, one.width) if position == last else (1, 1)
-            if self.is_positive(a - b - (behind_b - 1)) or self.is_positive(b - a - (behind_a - 1)):
+            distance = a - b
+            if distance.is_constant:
+                if distance.constant >= behind_b or -distance.constant >= behind_a:
+                    return True
+                continue
+            if self.is_positive(distance - (behind_b - 1)) or self.is_positive(
+                b - a - (behind_a - 1)
+            ):
                 return True
         return False
 

@@ -17,7 +17,6 @@ from xdsl.dialects import arith, func, memref
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    DenseIntOrFPElementsAttr,
     IndexType,
     MemRefType,
     StridedLayoutAttr,
@@ -47,7 +46,7 @@ from ..nest.index_expression import Index, linear_form
 from ..nest.nest import Call
 from .alignment import RowAccess
 from .gather_offsets import gather_offsets
-from .ir_builder import IRBuilder, vector_of_zeros
+from .ir_builder import IRBuilder, vector_constant, vector_of_zeros
 from .lane_places import Lanes, Place, along_lanes, elements_to, locate, stride_in
 from .storage import Storage
 
@@ -88,6 +87,12 @@ class StatementEmitter:
                 access.op: access for access in statement.accesses if not access.is_opaque
             }
             for statement in scop.statements
+        }
+        # Those of one statement are asked for again in each of its copies.
+        self.forms = {
+            id(access): [linear_form(each, access.map.num_dims) for each in access.map.results]
+            for statement in scop.statements
+            for access in statement.accesses
         }
         self.parameters = {p.name: parameters[p.name] for p in scop.parameters}
 
@@ -204,10 +209,7 @@ class StatementEmitter:
         return self.storage.subscripts(access.array, user, program)
 
     def _program_subscripts(self, access: Access, arguments: Mapping[int, Index]) -> list[Index]:
-        dims = access.map.num_dims
-        return [
-            linear_form(expression, dims).substitute(arguments) for expression in access.map.results
-        ]
+        return [form.substitute(arguments) for form in self.forms[id(access)]]
 
     def _compute(
         self,
@@ -391,15 +393,18 @@ class StatementEmitter:
 
     def _lane_offsets(self, width: int, stride: int) -> SSAValue:
         kind = vector_of(IndexType(), width)
-        values = DenseIntOrFPElementsAttr.from_list(kind, [stride * lane for lane in range(width)])
-        return self.builder.emit(arith.ConstantOp(values, kind)).result
+        lanes = tuple(stride * lane for lane in range(width))
+        return self.builder.emit(vector_constant(kind, lanes)).result
 
     def _broadcast(self, value: SSAValue, width: int) -> SSAValue:
         if is_vector(value.type):
             return value
         kind = vector_of(value.type, width)
         return self.builder.once(
-            (value, width), lambda: self.builder.emit(xdsl_vector.BroadcastOp(value, kind)).vector
+            (value, width),
+            lambda: self.builder.emit(
+                xdsl_vector.BroadcastOp.create(operands=[value], result_types=[kind])
+            ).results[0],
         )
 
     def _reused_load(
@@ -414,16 +419,16 @@ class StatementEmitter:
         lanes = place.lanes
         if lanes is None or (place.is_contiguous and lanes.mask is None):
             attribute, operands = self.builder.map(place.first)
-            if lanes is None:
-                return self.builder.emit(affine.LoadOp(memref, operands, attribute)).result
-            kind = vector_of(access.array.element_type, lanes.width)
+            element = access.array.element_type
+            kind = element if lanes is None else vector_of(element, lanes.width)
+            operation = affine.LoadOp if lanes is None else affine.VectorLoadOp
             return self.builder.emit(
-                affine.VectorLoadOp.create(
+                operation.create(
                     operands=[memref, *operands],
                     properties={"map": attribute},
                     result_types=[kind],
                 )
-            ).result
+            ).results[0]
         kind = vector_of(access.array.element_type, lanes.width)
         operands = [self.builder.value(index) for index in place.first]
         if place.is_contiguous:
@@ -448,17 +453,13 @@ class StatementEmitter:
         memref = self.storage.memref(access.array, user)
         self.builder.forget(lambda key: isinstance(key, _Loaded) and key.memref is memref)
         place = locate(subscripts, lanes)
-        if lanes is None:
+        if lanes is not None:
+            value = self._broadcast(value, lanes.width)
+        if lanes is None or (place.is_contiguous and lanes.mask is None):
             attribute, operands = self.builder.map(place.first)
-            self.builder.emit(affine.StoreOp(value, memref, operands, attribute))
-            return
-        value = self._broadcast(value, lanes.width)
-        if place.is_contiguous and lanes.mask is None:
-            attribute, operands = self.builder.map(place.first)
+            operation = affine.StoreOp if lanes is None else affine.VectorStoreOp
             self.builder.emit(
-                affine.VectorStoreOp.create(
-                    operands=[value, memref, *operands], properties={"map": attribute}
-                )
+                operation.create(operands=[value, memref, *operands], properties={"map": attribute})
             )
             return
         operands = [self.builder.value(index) for index in place.first]
@@ -474,8 +475,7 @@ class StatementEmitter:
         if lanes.mask is not None:
             return lanes.mask
         kind = vector_of(i1, lanes.width)
-        all_lanes = DenseIntOrFPElementsAttr.from_list(kind, [1] * lanes.width)
-        return self.builder.emit(arith.ConstantOp(all_lanes, kind)).result
+        return self.builder.emit(vector_constant(kind, (1,) * lanes.width)).result
 
     def _zero(self, kind: VectorType[Attribute]) -> SSAValue:
         return self.builder.once(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
 from typing import TypeVar, cast
 
 from xdsl.dialects import arith, scf
@@ -258,13 +259,22 @@ class IRBuilder:
 def vector_of_zeros(kind: VectorType[Attribute]) -> arith.ConstantOp:
     """A constant of a vector type, of integers or floats, not yet anywhere."""
     number = 0 if isinstance(kind.element_type, IntegerType | IndexType) else 0.0
-    zeros = cast(
-        DenseIntOrFPElementsAttr,
-        DenseIntOrFPElementsAttr.from_list(
-            cast(VectorType[IndexType], kind), cast(list[int], [number] * kind.get_shape()[0])
-        ),
+    return vector_constant(kind, (number,) * kind.get_shape()[0])
+
+
+def vector_constant(kind: VectorType[Attribute], lanes: tuple[float, ...]) -> arith.ConstantOp:
+    """A constant vector of these numbers, not yet anywhere."""
+    return arith.ConstantOp.create(
+        result_types=[kind], properties={"value": _elements(kind, lanes)}
     )
-    return arith.ConstantOp(zeros, kind)
+
+
+@lru_cache(maxsize=1024)
+def _elements(kind: VectorType[Attribute], lanes: tuple[float, ...]) -> Attribute:
+    """The numbers as an attribute, packed once for all copies that use them."""
+    return DenseIntOrFPElementsAttr.from_list(
+        cast(VectorType[IndexType], kind), cast(tuple[int, ...], lanes)
+    )
 
 
 _CONSTRAINT_KINDS = {">=": AffineConstraintKind.ge, "==": AffineConstraintKind.eq}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import arith
 from xdsl.dialects import vector as xdsl_vector
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, i1
+from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import affine, vector
 from ...dialects.vector import is_vector, vector_of
 from .alias_analysis import Place
-from .ir_builder import IRBuilder, vector_of_zeros
+from .ir_builder import IRBuilder, vector_constant, vector_of_zeros
 
 
 def load(builder: IRBuilder, place: Place) -> SSAValue:
@@ -65,14 +64,10 @@ def _mask(builder: IRBuilder, place: Place) -> SSAValue:
     if place.mask is not None:
         return place.mask
     kind = vector_of(i1, place.width)
-    return _constant(builder, DenseIntOrFPElementsAttr.from_list(kind, [1] * place.width))
+    return builder.emit(vector_constant(kind, (1,) * place.width)).result
 
 
 def _offsets(builder: IRBuilder, place: Place) -> SSAValue:
     assert place.offsets is not None
     kind = vector_of(IndexType(), place.width)
-    return _constant(builder, DenseIntOrFPElementsAttr.from_list(kind, place.offsets))
-
-
-def _constant(builder: IRBuilder, lanes: DenseIntOrFPElementsAttr) -> SSAValue:
-    return builder.emit(arith.ConstantOp(lanes)).result
+    return builder.emit(vector_constant(kind, place.offsets)).result

@@ -9,10 +9,10 @@ strides, trip counts and common subscripts are read off instead of proved.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from math import gcd
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -24,39 +24,34 @@ from xdsl.ir.affine import (
 )
 
 
-@dataclass(frozen=True)
-class Variable:
+class Variable(NamedTuple):
     """An SSA value of type index, by its number in the function being generated."""
 
     number: int
 
 
-@dataclass(frozen=True)
-class Quotient:
+class Quotient(NamedTuple):
     """`numerator floordiv divisor`, divisor > 0."""
 
     numerator: Index
     divisor: int
 
 
-@dataclass(frozen=True)
-class Extremum:
+class Extremum(NamedTuple):
     """Maximum or minimum of at least two operands."""
 
     kind: Literal["max", "min"]
     operands: tuple[Index, ...]
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(NamedTuple):
     """`left >= 0` or `left == 0`."""
 
     kind: Literal[">=", "=="]
     left: Index
 
 
-@dataclass(frozen=True)
-class Connective:
+class Connective(NamedTuple):
     """Conjunction or disjunction of conditions; `all` of nothing is true."""
 
     kind: Literal["all", "any"]
@@ -66,8 +61,7 @@ class Connective:
 Condition = Comparison | Connective
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """`then` where the condition holds, else `otherwise`."""
 
     condition: Condition
@@ -78,23 +72,29 @@ class Choice:
 Atom = Variable | Quotient | Extremum | Choice
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Index:
-    """`constant + sum(coefficient * atom)`; no coefficient is 0; terms in order of appearance."""
+    """`constant + sum(coefficient * atom)`; no coefficient is 0; terms in order of appearance.
+
+    Never changed once made; so many are made that frozen ones would take too long.
+    """
 
     constant: int = 0
     terms: tuple[tuple[Atom, int], ...] = ()
+    _hash: int | None = field(default=None, init=False, repr=False)
 
     def __eq__(self, other: object) -> bool:
         """Equality as sums: the order of the terms does not count."""
-        return (
+        return self is other or (
             isinstance(other, Index)
             and self.constant == other.constant
-            and frozenset(self.terms) == frozenset(other.terms)
+            and (self.terms == other.terms or frozenset(self.terms) == frozenset(other.terms))
         )
 
     def __hash__(self) -> int:
-        return hash((self.constant, frozenset(self.terms)))
+        if self._hash is None:
+            self._hash = hash((self.constant, frozenset(self.terms)))
+        return self._hash
 
     @staticmethod
     def of(atom: Atom) -> Index:
@@ -133,7 +133,9 @@ class Index:
         return self * -1
 
     def __sub__(self, other: Index | int) -> Index:
-        return self + (-other)
+        if isinstance(other, int):
+            return Index(self.constant - other, self.terms)
+        return self + (-other if other.terms else -other.constant)
 
     def __floordiv__(self, divisor: int) -> Index:
         """Floor division by a positive constant; multiples of it are taken out of the quotient.
@@ -188,6 +190,9 @@ class Index:
         None when the step is not the same all along. A quotient may occur if it does not change:
         it never decreases, so that its two ends decide.
         """
+        if all(isinstance(atom, Variable) for atom, _ in self.terms):
+            rest = tuple(term for term in self.terms if term[0] != Variable(number))
+            return Index(self.constant, rest), self.coefficient(number) or 0
         base, step = Index(self.constant), 0
         for atom, coefficient in self.terms:
             if isinstance(atom, Variable) and atom.number == number:
@@ -207,7 +212,13 @@ class Index:
         constant = self.constant
         total: dict[Atom, int] = {}
         for atom, coefficient in self.terms:
-            value = _substitute_atom(atom, values)
+            if isinstance(atom, Variable):
+                value = values.get(atom.number)
+                if value is None:
+                    total[atom] = total.get(atom, 0) + coefficient
+                    continue
+            else:
+                value = _substitute_atom(atom, values)
             constant += value.constant * coefficient
             for inner, factor in value.terms:
                 total[inner] = total.get(inner, 0) + factor * coefficient

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
+import islpy as isl
+
 from ..machine.machine import Machine
 from ..polyhedral.inspections import inspections
 from ..polyhedral.schedule_tree import Tree
@@ -18,6 +20,10 @@ NestKey = tuple[
 """A nest, whether the innermost loops have explicit vectors, whether sums may be reassociated, and
 the statements.
 """
+
+
+FunctionsKey = tuple[int, ...]
+"""A statement and its functions of the loops around it, by their ids."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,16 @@ class SchedulingContext:
         default_factory=dict[Hashable, tuple[int, ...]], compare=False, repr=False
     )
     """Extents of expanded scalars (`local_extents`)."""
+    iterations: dict[FunctionsKey, tuple[tuple[object, ...], isl.Set]] = field(
+        default_factory=dict[FunctionsKey, tuple[tuple[object, ...], isl.Set]],
+        compare=False,
+        repr=False,
+    )
+    """Values that loops take together (`vector_loops`); statements and functions are kept."""
+    constant_lengths: dict[FunctionsKey, bool] = field(
+        default_factory=dict[FunctionsKey, bool], compare=False, repr=False
+    )
+    """Whether the last of loops always has as many iterations (`vector_loops`)."""
 
     def register_tile(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import accumulate, combinations
@@ -22,6 +22,7 @@ from .gather_costs import gathers_in_lanes
 from .operation_costs import accumulates_in_lanes, adds_up_in_order, leaves_out_nan
 from .program_statistics import Slope, StatementStatistics, bytes_of, is_scalar, subscript_steps
 from .scheduled_program import ScheduledProgram, innermost_loop
+from .scheduling_context import FunctionsKey
 
 MOST_UNROLLED = 250
 """Instructions up to which LLVM unrolls a loop fully; its threshold is 300, with addresses."""
@@ -68,7 +69,6 @@ class VectorLoops:
         self._in_step: dict[int, bool] = {}
         self._short: dict[int, bool] = {}
         self._free: dict[int, bool] = {}
-        self._constant_length: dict[tuple[Hashable, ...], bool] = {}
 
     def around(
         self, statement: StatementStatistics, loops: tuple[Loop, ...]
@@ -241,18 +241,16 @@ class VectorLoops:
         Guards at borders, as of padding, may take a few away; but bounds of skewed loops are no
         constants then.
         """
-        key = name, *map(id, loops)
-        if key not in self._constant_length:
+        known, key = self._program.context.constant_lengths, self._key(name, loops)
+        if key not in known:
             values = isl.Map.from_range(self._iterations(name, loops))
             values = values.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, len(loops) - 1)
             lengths = values.lexmin().reverse().apply_range(values.lexmax()).deltas()
             lengths = lengths.project_out(isl.dim_type.param, 0, lengths.dim(isl.dim_type.param))
             statement = self._program.statement(name)
             is_skewed = any(sum(map(bool, statement.slopes(loop))) > 1 for loop in loops)
-            self._constant_length[key] = has_at_most(
-                lengths, 1 if is_skewed else LENGTHS_AT_BORDERS
-            )
-        return self._constant_length[key]
+            known[key] = has_at_most(lengths, 1 if is_skewed else LENGTHS_AT_BORDERS)
+        return known[key]
 
     def size(
         self,
@@ -438,9 +436,19 @@ class VectorLoops:
         return reduce(isl.UnionSet.union, map(isl.UnionSet.from_set, parts))
 
     def _iterations(self, name: str, loops: Sequence[Loop]) -> isl.Set:
-        """The values that the loops around a statement take together."""
-        values = outer_values(loops, self._program.statement(name).statement).range()
-        return fix_parameters(values, self._program.context.sizes)
+        """The values that the loops around a statement take together, found out once."""
+        context, key = self._program.context, self._key(name, loops)
+        if key not in context.iterations:
+            statement = self._program.statement(name).statement
+            values = fix_parameters(outer_values(loops, statement).range(), context.sizes)
+            kept = (statement, *(loop.schedule[name] for loop in loops))
+            context.iterations[key] = kept, values
+        return context.iterations[key][1]
+
+    def _key(self, name: str, loops: Sequence[Loop]) -> FunctionsKey:
+        """Stays the same from schedule to schedule where nothing but marks differs."""
+        statement = self._program.statement(name).statement
+        return id(statement), *(id(loop.schedule[name]) for loop in loops)
 
 
 def _moved(direction: Sequence[Slope] | None) -> set[int]:

@@ -385,3 +385,24 @@ def test_vectors_are_not_put_together_across_a_store() -> None:
         expected[j : j + 8] = [*first, *second]
     code("f", 17, a, b)
     np.testing.assert_array_equal(b, expected)
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+def test_constants_of_both_zeros_stay_apart(kind: str) -> None:
+    code = MachineCode(f"""
+    func.func @f(%A: memref<4x4x{kind}>) {{
+      %plus = arith.constant dense<0.0> : vector<4x{kind}>
+      %minus = arith.constant dense<-0.0> : vector<4x{kind}>
+      %both = arith.constant dense<[0.0, -0.0, -0.0, 0.0]> : vector<4x{kind}>
+      %again = arith.constant dense<-0.0> : vector<4x{kind}>
+      affine.vector_store %plus, %A[0, 0] : memref<4x4x{kind}>, vector<4x{kind}>
+      affine.vector_store %minus, %A[1, 0] : memref<4x4x{kind}>, vector<4x{kind}>
+      affine.vector_store %both, %A[2, 0] : memref<4x4x{kind}>, vector<4x{kind}>
+      affine.vector_store %again, %A[3, 0] : memref<4x4x{kind}>, vector<4x{kind}>
+      return
+    }}""")
+    array = np.ones((4, 4), NUMPY_TYPES[kind])
+    code("f", array)
+    expected = [[False] * 4, [True] * 4, [False, True, True, False], [True] * 4]
+    assert np.signbit(array).tolist() == expected
+    assert not array.any()

@@ -114,6 +114,18 @@ def test_a_coefficient_is_the_slope(
         assert built[1](moved) - built[1](values) == slope * step
 
 
+@given(indices(), VALUES, st.integers(1, 8))
+def test_an_index_along_a_variable_is_its_start_and_steps(
+    built: tuple[Index, Callable[[list[int]], int]], values: list[int], count: int
+) -> None:
+    located = built[0].along(1, count)
+    if located is not None:
+        first, step = located
+        assert not first.depends_on(1)
+        for lane in range(count):
+            assert evaluate(first, values) + step * lane == built[1]([values[0], lane, values[2]])
+
+
 def test_sums_are_equal_in_any_order() -> None:
     i, j = Index.variable(0), Index.variable(1)
     assert i + j == j + i

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from support.targets import WIDE
 
-from loopwright.passes.default.default_schedule import default_schedule
+from loopwright.kernels.catalogue import catalogue
+from loopwright.passes.default.default_schedule import candidates, default_schedule
 from loopwright.passes.default.vectorise_and_parallelise import vectorise_and_parallelise
 from loopwright.passes.estimate.estimate import estimate
 from loopwright.passes.estimate.in_core import InCoreTime
@@ -219,3 +220,18 @@ def test_short_chains_overlap() -> None:
         estimate(before, SchedulingContext(sizes, 1))
         < estimate(long, SchedulingContext(sizes, 1)) / 250
     )
+
+
+@pytest.mark.parametrize(
+    "name", ["polybench/gemm", "polybench/trmm", "field/conv2d_stride2", "field/tridiagonal_rows"]
+)
+def test_what_one_schedule_has_asked_does_not_change_the_estimate_of_the_next(name: str) -> None:
+    entry = catalogue()[name]
+    function = load(entry.text)[entry.function]
+    sizes = function.checked_sizes(entry.arguments("SMALL"))
+    shared = SchedulingContext(sizes, 1)
+    schedules = list(candidates(Schedule.original(function.scop, WIDE), shared))
+    assert len(schedules) > 1
+    together = [estimate(each, shared) for each in (*schedules, *schedules)]
+    apart = [estimate(each, SchedulingContext(sizes, 1)) for each in schedules]
+    assert together == apart * 2
