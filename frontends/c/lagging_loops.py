@@ -43,7 +43,9 @@ def without_lagging(
         return same
     if not isinstance(kind, IntegerType) or kind.width < INT.width:
         return same
-    used = {each.symbol for part in (begin, before) for each in walk(part) if isinstance(each, Name)}
+    used = {
+        each.symbol for part in (begin, before) for each in walk(part) if isinstance(each, Name)
+    }
     own = {ahead.symbol, behind.symbol}
     if used & own or any(sets(each, used | own) for each in all_expressions(body.statements)):
         return same

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...dialects.errors import SourceError
 from ...dialects.supported_types import UNSIGNED
@@ -38,7 +38,7 @@ from .tree import (
     all_statements,
     blocks_of,
 )
-from .values import Array, Linear, Scalar, index_of
+from .values import Array, Linear, Scalar
 from .variables import find_variables, is_live, loop_symbols
 
 
@@ -183,13 +183,17 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
         for each in parameters
         if each.name in statements.conditional_stores and _is_shared(each.symbol)
     )
+    spelled = {each.name: each.symbol.spelling for each in parameters}
     symbols = [each.symbol for each in parameters]
     uncertain = tuple(uncertain_reads(symbols, body.statements))
     return Translation(
         region,
         text,
         nodes,
-        tuple(parameters),
+        tuple(
+            replace(each, lengths=tuple(spelled[name] for name in each.lengths))
+            for each in parameters
+        ),
         assumptions,
         ended,
         stored,
@@ -316,16 +320,7 @@ class _Declarations:
             flat = (None,) * (len(lengths) + 1)
             elements = Elements(elements.element, (*flat, *elements.extents[1:]))
         self.expressions.arrays[symbol] = Array(name, elements)
-        spelled = tuple(self._spelled(length.text) for length in lengths)
-        return Parameter(symbol, name, elements.mlir, elements, spelled)
-
-    def _spelled(self, name: str) -> str:
-        """The name in C of a size in the text."""
-        for symbol, value in self.expressions.names.items():
-            index = index_of(value)
-            if index is not None and index.affine == Affine.of(TextName(name, symbol=True)):
-                return symbol.spelling
-        return name
+        return Parameter(symbol, name, elements.mlir, elements, tuple(n.text for n in lengths))
 
 
 def _ordered(parameters: Sequence[Symbol], outer: Sequence[Symbol]) -> list[Symbol]:

@@ -10,15 +10,15 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineSymExpr
 
 from ...dialects.opaque import callee_of
-from .scop import Array, Scop
+from .scop import Scop
 
 _CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci")
 
 
-def index_arrays(scop: Scop) -> dict[int, list[tuple[Array, int]]]:
-    """Arguments, each with the dimensions of arrays that its elements are subscripts of."""
-    arrays = {array.value: array for array in reversed(scop.arrays) if array.argument is not None}
-    found: dict[int, list[tuple[Array, int]]] = {}
+def index_arrays(scop: Scop) -> dict[int, list[tuple[int, int]]]:
+    """Arguments, each with the arguments and dimensions that its elements are subscripts of."""
+    arguments = {each.value: each.argument for each in scop.arrays if each.argument is not None}
+    found: dict[int, list[tuple[int, int]]] = {}
     for statement in scop.statements:
         for operation in statement.body:
             inner = [operation]
@@ -29,10 +29,10 @@ def index_arrays(scop: Scop) -> dict[int, list[tuple[Array, int]]]:
                 outer = dict(zip(callee.body.block.args, operation.arguments, strict=True))
             for each in inner:
                 for array, dimension, subscript in _subscripts(each):
-                    source = arrays.get(_source(subscript, outer))
-                    target = arrays.get(outer.get(array, array))
-                    if source is not None and source.argument is not None and target is not None:
-                        found.setdefault(source.argument, []).append((target, dimension))
+                    source = arguments.get(_source(subscript, outer))
+                    target = arguments.get(outer.get(array, array))
+                    if source is not None and target is not None:
+                        found.setdefault(source, []).append((target, dimension))
     return found
 
 

@@ -68,7 +68,7 @@ def make_arguments(scop: Scop, signature: Signature, settings: Settings) -> list
         if array.argument is not None
     }
     largest = {
-        argument: min(shapes[array.argument][dimension] for array, dimension in pointed) - 1
+        argument: min(shapes[target][dimension] for target, dimension in pointed) - 1
         for argument, pointed in index_arrays(scop).items()
     }
     _check_memory(sum(array.bytes(shapes[array.place.position]) for array in _arrays(signature)))
