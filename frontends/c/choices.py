@@ -13,12 +13,12 @@ from ..text.conditions import (
     Condition,
     Fixed,
     Junction,
-    alternatives,
     is_affine,
     junction,
     negation,
     tests_data,
 )
+from .alternatives import implied, possible, relations_of
 from .arithmetic import linear
 from .c_types import IntegerType, NumberType
 from .conditions import Conditions
@@ -64,10 +64,10 @@ class Choices:
         """
         if not isinstance(kind, IntegerType) or tests_data(condition):
             return None
-        found, inverse = _relations(condition), _relations(negation(condition))
-        if found is None or inverse is None:
-            return None
         domain = self.expressions.domain
+        found, inverse = (implied(each, domain) for each in (condition, negation(condition)))
+        if not found or not inverse:
+            return None
         with domain.inside(found):
             one = self._branch(node.one, kind)
         with domain.inside(inverse):
@@ -129,22 +129,24 @@ class Choices:
             with self.expressions.guards.under(truth, False):
                 second = other()
             return self.expressions.arithmetic.select(truth, first, second, kind, node)
-        found = alternatives(condition)
+        domain = self.expressions.domain
+        found = possible(condition, domain)
         if found is None:
             raise SourceError("the condition has too many alternatives", node.place)
+        if not found:
+            return other()
         if len(found) > 1:
-            inverse = alternatives(negation(condition))
+            inverse = possible(negation(condition), domain)
             if inverse is not None and len(inverse) == 1:
                 return self.choose(negation(condition), other, one, kind, node)
             rest = junction(False, [junction(True, each) for each in found[1:]])
             head = junction(True, found[0])
             again = partial(self.choose, rest, one, other, kind, node)
             return self.choose(head, one, again, kind, node)
-        domain = self.expressions.domain
-        with domain.inside(_relations(condition) or []), self.emitter.block() as first:
+        with domain.inside(relations_of(found[0])), self.emitter.block() as first:
             self._yield(one(), kind, node)
-        inverse = _relations(negation(condition)) or []
-        with domain.inside(inverse), self.emitter.block() as second:
+        opposite = implied(negation(condition), domain)
+        with domain.inside(opposite), self.emitter.block() as second:
             self._yield(other(), kind, node)
         constraints = set_text([(each.expression, each.equation) for each in found[0]])
         head_text = f"affine.if {constraints} -> {kind.mlir}"
@@ -153,15 +155,6 @@ class Choices:
     def _yield(self, value: Value, kind: NumberType, node: Expression) -> None:
         name = self.expressions.arithmetic.scalar(value, node).name
         self.emitter.line(f"affine.yield {name} : {kind.mlir}", node)
-
-
-def _relations(condition: Condition) -> list[Affine] | None:
-    """A condition as expressions that are not negative; None where it has alternatives."""
-    found = None if isinstance(condition, Fixed) else alternatives(condition)
-    if found is None or len(found) != 1:
-        return None
-    signs = [(each, sign) for each in found[0] for sign in ((1, -1) if each.equation else (1,))]
-    return [each.expression.times(sign) for each, sign in signs]
 
 
 def _extremum(node: Conditional) -> str | None:

@@ -50,6 +50,13 @@ class Domain:
             self._proved[key] = self._is_proved(expression)
         return self._proved[key] or (assume and self._assume(expression))
 
+    def excludes(self, conditions: Sequence[Affine]) -> bool:
+        """Whether several expressions are never all not negative."""
+        names = list(dict.fromkeys(one for each in conditions for one in self._names(each)))
+        spelled = {name: f"x{position}" for position, name in enumerate(names)}
+        with ISL_LOCK:
+            return self._set(names, spelled, conditions).is_empty()
+
     def _is_proved(self, expression: Affine, more: Sequence[Affine] = ()) -> bool:
         names = self._names(expression)
         spelled = {name: f"x{position}" for position, name in enumerate(names)}

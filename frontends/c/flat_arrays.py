@@ -188,13 +188,15 @@ def _width(node: Expression) -> int:
 
 
 def _widens(node: Expression) -> bool:
-    """Whether this is a conversion that keeps all values that are not negative."""
+    """Whether this is a conversion that keeps all values that subscripts can have."""
     if not isinstance(node, Cast):
         return False
     source, target = node.operand.type, node.type
     if not isinstance(source, IntegerType) or not isinstance(target, IntegerType):
         return False
-    return target.width > source.width or (target.width == source.width and not target.signed)
+    if target.width == source.width:
+        return not target.signed or target.width == LONG.width  # subscripts are of 64 bits
+    return target.width > source.width
 
 
 def _strides(polynomial: Polynomial) -> set[Stride]:

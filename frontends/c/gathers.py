@@ -14,7 +14,10 @@ from .values import Array, Constant, Linear, Scalar, index_of
 
 
 class Gathers:
-    """Evaluates elements that are read at subscripts that depend on data."""
+    """Evaluates elements that are read at subscripts that depend on data.
+
+    `found` are the arrays that have them.
+    """
 
     def __init__(self, expressions: Evaluator, arrays: Mapping[Symbol, Array]) -> None:
         self.expressions = expressions
@@ -22,6 +25,7 @@ class Gathers:
         self.arrays = arrays
         self.guards: Guards[Piece] = Guards(expressions.emitter)
         self.has_products = False
+        self.found: dict[Symbol, None] = {}
 
     def element(self, node: Subscript, symbol: Symbol, written: Sequence[Expression]) -> str | None:
         """The element of an array at what is `written`; None where that does not depend on data."""
@@ -75,6 +79,7 @@ class Gathers:
     def place(self, symbol: Symbol, written: Sequence[Expression]) -> str:
         """The element as an operand of a load or store; raises SourceError."""
         array = self.arrays[symbol]
+        self.found[symbol] = None
         subscripts = ", ".join(self.index(each) for each in written)
         return f"%{array.name}[{subscripts}] : {array.elements.mlir}"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...dialects.errors import SourceError
 from ..text.affine import Affine, Index, Name, extremum, quotient
 from .arithmetic import SWAPPED
-from .c_types import IntegerType
+from .c_types import LONG, IntegerType
 from .expressions import Expressions
 from .idioms import bare
 from .loop_steps import added, is_name
@@ -21,7 +21,9 @@ from .tree import (
     For,
     Piece,
     Symbol,
+    Unary,
     walk,
+    widened,
 )
 from .values import Constant
 from .variables import loop_symbol
@@ -232,10 +234,31 @@ class Loops:
         operator, left, right = node.operator, node.left, node.right
         if not _mentions(left, symbol):
             operator, left, right = SWAPPED[operator], right, left
+        if _mentions(right, symbol):
+            raise self._no_test(node, symbol)
         offset = self._offset(left, symbol)
-        if offset is None or _mentions(right, symbol):
+        amount = self._amount(left, symbol) if offset is None else None
+        if amount is not None and operator not in ("==", "!="):
+            right = Binary(node.place, LONG, "-", widened(right), widened(amount))
+            return operator, left, right, 0
+        if offset is None:
             raise self._no_test(node, symbol)
         return operator, left, right, offset
+
+    def _amount(self, node: Expression, symbol: Symbol) -> Expression | None:
+        """What is added to the variable, as in `i + k < n` of signed integers; None for others."""
+        node = _widened(node, symbol)
+        if not isinstance(node, Binary) or node.operator not in ("+", "-"):
+            return None
+        left, right = node.left, node.right
+        if node.operator == "+" and not _mentions(left, symbol):
+            left, right = right, left
+        is_signed = isinstance(node.type, IntegerType) and node.type.signed
+        if not is_signed or not is_name(_widened(left, symbol), symbol):
+            return None
+        if _mentions(right, symbol) or self.expressions.static(right) is None:
+            return None
+        return right if node.operator == "+" else Unary(node.place, LONG, "-", widened(right))
 
     def _offset(self, node: Expression, symbol: Symbol) -> int | None:
         """The constant that is added to the variable, as in `i + 1 < n`; None for all else."""

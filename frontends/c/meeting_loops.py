@@ -42,8 +42,8 @@ def without_meeting(
     left, right = bare(node.left), bare(node.right)
     if not isinstance(left, Name) or not isinstance(right, Name):
         return same
-    low, high = _first(first, left.symbol), _first(first, right.symbol)
-    steps_of = _step(steps, left.symbol), _step(steps, right.symbol)
+    low, high = first_value(first, left.symbol), first_value(first, right.symbol)
+    steps_of = step_of(steps, left.symbol), step_of(steps, right.symbol)
     if low is None or high is None or left.type != right.type or steps_of != (1, -1):
         return same
     kind = left.type
@@ -52,7 +52,7 @@ def without_meeting(
         return same  # The distance of two short integers may have no place in their type.
     used = {each.symbol for part in (low, high) for each in walk(part) if isinstance(each, Name)}
     own = {left.symbol, right.symbol}
-    if used & own or any(_sets(each, used | own) for each in all_expressions(body.statements)):
+    if used & own or any(sets(each, used | own) for each in all_expressions(body.statements)):
         return same
     place = node.place
     distance = LONG if isinstance(kind, PointerType) else kind
@@ -70,11 +70,11 @@ def without_meeting(
     if any(isinstance(each, Declare) and each.symbol is right.symbol for each in first):
         # It is the loop's own: nothing reads it now.
         first = [each for each in first if getattr(each, "symbol", None) is not right.symbol]
-        steps = [each for each in steps if _step([each], right.symbol) is None]
+        steps = [each for each in steps if step_of([each], right.symbol) is None]
     return first, test, steps, replace(body, statements=statements)
 
 
-def _first(first: Sequence[Statement], symbol: Symbol) -> Expression | None:
+def first_value(first: Sequence[Statement], symbol: Symbol) -> Expression | None:
     """The first value of a variable, which stays what it is where nothing in it is assigned."""
     for each in first:
         value = None
@@ -97,7 +97,7 @@ def _is_shared(parts: Sequence[Expression]) -> bool:
     return any(each.is_global or each.has_address for each in names)
 
 
-def _step(steps: Sequence[Statement], symbol: Symbol) -> int | None:
+def step_of(steps: Sequence[Statement], symbol: Symbol) -> int | None:
     """The constant that the steps add to a variable."""
     for each in steps:
         found = added(each.expression, symbol) if isinstance(each, Evaluate) else None
@@ -106,7 +106,8 @@ def _step(steps: Sequence[Statement], symbol: Symbol) -> int | None:
     return None
 
 
-def _sets(node: Expression, symbols: set[Symbol]) -> bool:
+def sets(node: Expression, symbols: set[Symbol]) -> bool:
+    """Whether an expression assigns one of several variables."""
     return (
         isinstance(node, Assignment)
         and isinstance(node.target, Name)

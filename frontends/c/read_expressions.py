@@ -36,8 +36,12 @@ from .tree import (
     Symbol,
     Unary,
     Unsupported,
+    walk,
     widened,
 )
+
+_LARGEST = 500
+"""Parts of an expression that takes the place of a call."""
 
 _REASONS: dict[str, tuple[str, str | None]] = {
     "MEMBER_REF_EXPR": (
@@ -70,6 +74,7 @@ class ExpressionReader:
         self.source = source
         self.symbols: dict[str, Symbol] = {}
         self._inlining: list[str] = []
+        self._bound: dict[Symbol, Expression] = {}
 
     @property
     def has_members(self) -> bool:
@@ -177,6 +182,8 @@ class ExpressionReader:
             holder = _holder(inner[0])
             base, structure = self.read(holder), holder.type.get_canonical()
             is_pointer = structure.kind.name == "POINTER"
+            if isinstance(base, Unary) and isinstance(base.operand, Name):  # (&s)->x
+                base, is_pointer = base.operand, False
             if is_pointer and (not isinstance(base, Name) or self._is_alias(holder)):
                 structure = structure.get_pointee()
                 base = self._dereference(base, read_row(structure), place)
@@ -223,7 +230,8 @@ class ExpressionReader:
             if meant is not None and meant.kind.name == "ENUM_CONSTANT_DECL":
                 return Literal(place, kind, meant.enum_value)
             return Unsupported(place, kind, f"'{cursor.spelling}' is not a variable")
-        return Name(place, kind, self.symbol(meant))
+        symbol = self.symbol(meant)
+        return self._bound[symbol] if symbol in self._bound else Name(place, kind, symbol)
 
     def _implicit(self, inner: cindex.Cursor, kind: CType, place: Location) -> Expression:
         """A conversion that C makes by itself; some only say that a variable is read."""
@@ -299,14 +307,50 @@ class ExpressionReader:
         call = Call(place, kind, name, arguments)
         call.is_pure = any(each.kind.name == "CONST_ATTR" for each in meant.get_children())
         definition = meant.get_definition()
-        if definition is not None and definition.get_usr() not in self._inlining:
-            self._inlining.append(definition.get_usr())
+        if definition is None or definition.get_usr() in self._inlining:
+            return call
+        self._inlining.append(definition.get_usr())
+        replaced = self._with_arguments(call, definition)
+        if replaced is None:
             self._inline(call, definition)
-            self._inlining.pop()
-        return call
+        self._inlining.pop()
+        return call if replaced is None else replaced
 
-    def _inline(self, call: Call, definition: cindex.Cursor) -> None:
-        """Reads a function of declarations and `return`s, some behind an `if`."""
+    def _with_arguments(self, call: Call, definition: cindex.Cursor) -> Expression | None:
+        """What a function of pointers returns, with arguments in place of its parameters.
+
+        at(&m, i)   ->   m.data[i]
+        """
+        parameters = [
+            self.symbol(each) for each in definition.get_children() if each.kind.name == "PARM_DECL"
+        ]
+        pieces = [piece for each in call.arguments for piece in walk(each)]
+        if (
+            not any(isinstance(each.type, PointerType | ArrayType) for each in parameters)
+            or len(parameters) != len(call.arguments)
+            or any(isinstance(each, Assignment | Unsupported) for each in pieces)
+        ):
+            return None
+        around = self._bound
+        pairs = zip(parameters, call.arguments, strict=True)
+        self._bound = {**around, **{each: _passed(each, value) for each, value in pairs}}
+        try:
+            self._inline(call, definition, binds=True)
+        finally:
+            self._bound = around
+        returned, call.inlined = call.inlined, None
+        if returned is None:
+            return None
+        parts = list(walk(returned))
+        if len(parts) > _LARGEST or any(isinstance(each, Assignment) for each in parts):
+            return None
+        return _converted(returned, call.type)
+
+    def _inline(self, call: Call, definition: cindex.Cursor, *, binds: bool = False) -> None:
+        """Reads a function of declarations and `return`s, some behind an `if`.
+
+        With `binds`, the values of its variables are read in place of these.
+        """
         children = list(definition.get_children())
         body = children[-1] if children else None
         if body is None or body.kind.name != "COMPOUND_STMT":
@@ -315,7 +359,12 @@ class ExpressionReader:
         variables: list[cindex.Cursor] = []
         while statements and statements[0].kind.name == "DECL_STMT":
             variables += statements.pop(0).get_children()
-        values = [self._value(each) for each in variables]
+        values: list[Expression | None] = []
+        for each in variables:
+            values.append(value := self._value(each))
+            if binds and value is not None:
+                symbol = self.symbol(each)
+                self._bound[symbol] = _converted(value, symbol.type)
         returned = self._returned(statements, call.place)
         if returned is None or None in values:
             return
@@ -354,6 +403,20 @@ class ExpressionReader:
         if one is None or other is None:
             return None
         return Conditional(place, one.type, self.read(inner[0]), one, other)
+
+
+def _converted(value: Expression, kind: CType) -> Expression:
+    return Cast(value.place, kind, value, explicit=False) if value.type != kind else value
+
+
+def _passed(parameter: Symbol, argument: Expression) -> Expression:
+    """What stands for a parameter in the expression that a function returns."""
+    if isinstance(parameter.type, IntegerType | FloatType):
+        return _converted(argument, parameter.type)
+    if isinstance(argument, Unary) and isinstance(argument.operand, Subscript):  # &a[i]
+        element = argument.operand
+        return Binary(argument.place, argument.type, "+", element.base, element.index)
+    return argument
 
 
 def element_behind(

@@ -8,6 +8,7 @@ from clang import cindex
 
 from .clang_library import CSource, evaluate
 from .continues import HINT, REASON, without_continue
+from .lagging_loops import without_lagging
 from .meeting_loops import without_meeting
 from .procedures import RETURN, Procedures
 from .read_expressions import ExpressionReader
@@ -191,9 +192,10 @@ class Reader:
             return self._incomplete(cursor, inner)
         first = self.statements(inner[0])
         test = self.expressions.read(inner[1])
-        steps = self.statements(inner[2])
+        steps = _flat(self.statements(inner[2]))
         body = without_continue(self._block(inner[3]))
         first, test, steps, body = without_meeting(first, test, steps, body)
+        first, steps, body = without_lagging(first, steps, body)
         if len(first) == len(steps) == 1:
             only = steps[0]
             own = only.expression if isinstance(only, Evaluate) else None
@@ -238,6 +240,12 @@ class Reader:
         if len(ends) != 2 or re.search(rb"[\"'/{]", head):
             return None
         return {sum(each.extent.start.offset > end for end in ends): each for each in inner[:-1]}
+
+
+def _flat(statements: list[Statement]) -> list[Statement]:
+    """Statements without blocks around some of them."""
+    inner = (_flat(each.statements) if isinstance(each, Block) else [each] for each in statements)
+    return [each for part in inner for each in part]
 
 
 def _meet(one: Statement, other: Statement) -> bool:

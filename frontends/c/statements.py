@@ -7,8 +7,6 @@ from ..text.affine import Affine, Index, bound_text, set_text
 from ..text.conditions import (
     Condition,
     Fixed,
-    Relation,
-    alternatives,
     is_affine,
     junction,
     negation,
@@ -16,6 +14,7 @@ from ..text.conditions import (
 )
 from ..text.emitter import Block as TextBlock
 from ..text.emitter import Emitter
+from .alternatives import possible, relations_of
 from .c_types import BOOL, IntegerType, NumberType, OtherType, PointerType
 from .expressions import Expressions
 from .local_arrays import LocalArrays
@@ -171,20 +170,20 @@ class Statements:
             self._affine_branch(condition, one, other, node)
 
     def _affine_branch(self, condition: Condition, one: Block, other: Block, node: If) -> None:
-        found = alternatives(condition)
-        inverse = alternatives(negation(condition))
+        domain = self.expressions.domain
+        found, inverse = possible(condition, domain), possible(negation(condition), domain) or []
         if found is None:
             raise SourceError("the condition has too many alternatives", node.test.place)
-        if len(found) > 1 and inverse is not None and len(inverse) == 1:
+        if not found:
+            self.block(other)
+            return
+        if len(found) > 1 and len(inverse) == 1:
             condition, one, other = negation(condition), other, one
             found, inverse = inverse, found
-        with (
-            self.expressions.domain.inside(_known(found[0])),
-            self.emitter.block() as first,
-        ):
+        with domain.inside(relations_of(found[0])), self.emitter.block() as first:
             self.block(one)
-        opposite = _known(inverse[0]) if inverse is not None and len(inverse) == 1 else []
-        with self.expressions.domain.inside(opposite), self.emitter.block() as second:
+        opposite = relations_of(inverse[0]) if len(inverse) == 1 else []
+        with domain.inside(opposite), self.emitter.block() as second:
             if len(found) > 1:
                 rest = junction(False, [junction(True, each) for each in found[1:]])
                 self._affine_branch(rest, one, other, node)
@@ -385,11 +384,6 @@ def _is_discarded(node: Expression) -> bool:
 def number_type_of(node: Assignment) -> NumberType:
     """The type in which C computes an assignment with an operator; raises SourceError."""
     return number_type(Unsupported(node.place, node.computed, ""))
-
-
-def _known(relations: tuple[Relation, ...]) -> list[Affine]:
-    found = [each.expression for each in relations]
-    return found + [each.expression.times(-1) for each in relations if each.equation]
 
 
 def _within(bounds: Bounds, name: str) -> list[Affine]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...dialects.errors import SourceError
 from ...dialects.supported_types import UNSIGNED
@@ -14,6 +14,7 @@ from ..text.emitter import Emitter, Line
 from .c_types import BOOL, Elements, FloatType, IntegerType, elements_of, has_structures
 from .certain_reads import uncertain_reads
 from .counted_loops import counts, with_for_loops
+from .declared_extents import declared_extents, sizes_of_extents
 from .domain import Domain
 from .element_sizes import ElementSizes, NewSize
 from .expressions import Expressions
@@ -37,7 +38,7 @@ from .tree import (
     all_statements,
     blocks_of,
 )
-from .values import Array, Linear, Scalar, index_of
+from .values import Array, Linear, Scalar
 from .variables import find_variables, is_live, loop_symbols
 
 
@@ -159,8 +160,20 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
             arguments.append(found.symbol)
             sizes.add(found.symbol)
             continue
-        break
-    lines = _function(region, parameters, emitter, expressions.domain)
+        irregular = expressions.gathers.found
+        more = {
+            size
+            for each in irregular
+            for size in sizes_of_extents(each, region.function.body.statements)
+        }
+        if more <= sizes:
+            break
+        sizes |= more
+    declared = {
+        each: dict(declared_extents(each, expressions, region.function.body.statements))
+        for each in irregular
+    }
+    lines = _function(region, parameters, emitter, expressions.domain, declared)
     text = "".join(f"{line}\n" for line, _ in lines)
     nodes = tuple(node for _, node in lines)
     assumptions = tuple(expressions.domain.assumptions)
@@ -170,13 +183,17 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
         for each in parameters
         if each.name in statements.conditional_stores and _is_shared(each.symbol)
     )
+    spelled = {each.name: each.symbol.spelling for each in parameters}
     symbols = [each.symbol for each in parameters]
     uncertain = tuple(uncertain_reads(symbols, body.statements))
     return Translation(
         region,
         text,
         nodes,
-        tuple(parameters),
+        tuple(
+            replace(each, lengths=tuple(spelled[name] for name in each.lengths))
+            for each in parameters
+        ),
         assumptions,
         ended,
         stored,
@@ -209,12 +226,15 @@ def _is_shared(symbol: Symbol) -> bool:
 
 
 def _function(
-    region: Region, parameters: Sequence[Parameter], emitter: Emitter[Piece], domain: Domain
+    region: Region,
+    parameters: Sequence[Parameter],
+    emitter: Emitter[Piece],
+    domain: Domain,
+    declared: Mapping[Symbol, Mapping[int, Affine]],
 ) -> list[Line[Piece]]:
     node = Piece(region.function.place)
     arguments = ", ".join(map(_argument, parameters))
-    sizes = [TextName(each.name, symbol=True) for each in parameters if _is_integer(each)]
-    assumed = _assumed(domain.assumptions, sizes)
+    assumed = _assumed(domain.assumptions, parameters, declared)
     lines: list[Line[Piece]] = [(f"func.func @{region.name}({arguments}){assumed} {{", node)]
     lines += [(f"  {line}", node) for line, node in emitter.constants(node)]
     lines += emitter.blocks[0].indented()
@@ -232,14 +252,31 @@ def _is_integer(parameter: Parameter) -> bool:
     return parameter.elements is None and not parameter.mlir.startswith(("f", "bf"))
 
 
-def _assumed(assumptions: Sequence[Affine], sizes: Sequence[TextName]) -> str:
-    """The attribute that says which sizes the region is for."""
-    if not assumptions:
-        return ""
+def _assumed(
+    assumptions: Sequence[Affine],
+    parameters: Sequence[Parameter],
+    declared: Mapping[Symbol, Mapping[int, Affine]],
+) -> str:
+    """The attribute that says which sizes the region is for, and how long arrays are at least."""
+    sizes = [TextName(each.name, symbol=True) for each in parameters if _is_integer(each)]
     spelled = {name: f"d{position}" for position, name in enumerate(sizes)}
-    relations = ", ".join(f"{each.render(spelled)} >= 0" for each in assumptions)
-    head = ", ".join(spelled.values())
-    return f" attributes {{{ASSUMPTION} = affine_set<({head}) : ({relations})>}}"
+    relations = [f"{each.render(spelled)} >= 0" for each in assumptions]
+    extents = [
+        (parameter, dimension)
+        for parameter in parameters
+        for dimension, extent in enumerate(parameter.elements.extents if parameter.elements else ())
+        if extent is None
+    ]
+    for position, (parameter, dimension) in enumerate(extents):
+        least = declared.get(parameter.symbol, {}).get(dimension)
+        if least is not None and not parameter.lengths:
+            relations.append(f"s{position} - ({least.render(spelled)}) >= 0")
+    if not relations:
+        return ""
+    head = f"({', '.join(spelled.values())})"
+    if any(each.startswith("s") for each in relations):
+        head += f"[{', '.join(f's{position}' for position in range(len(extents)))}]"
+    return f" attributes {{{ASSUMPTION} = affine_set<{head} : ({', '.join(relations)})>}}"
 
 
 @dataclass(frozen=True)
@@ -283,16 +320,7 @@ class _Declarations:
             flat = (None,) * (len(lengths) + 1)
             elements = Elements(elements.element, (*flat, *elements.extents[1:]))
         self.expressions.arrays[symbol] = Array(name, elements)
-        spelled = tuple(self._spelled(length.text) for length in lengths)
-        return Parameter(symbol, name, elements.mlir, elements, spelled)
-
-    def _spelled(self, name: str) -> str:
-        """The name in C of a size in the text."""
-        for symbol, value in self.expressions.names.items():
-            index = index_of(value)
-            if index is not None and index.affine == Affine.of(TextName(name, symbol=True)):
-                return symbol.spelling
-        return name
+        return Parameter(symbol, name, elements.mlir, elements, tuple(n.text for n in lengths))
 
 
 def _ordered(parameters: Sequence[Symbol], outer: Sequence[Symbol]) -> list[Symbol]:

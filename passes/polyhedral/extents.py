@@ -7,18 +7,20 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 
 from .counting import fix_parameters
+from .gathered_extents import extent_of_ranges
 from .gathers import gathered_arguments
 from .isl_context import bounded_for
 from .scop import Array, Scop
-from .size_assumptions import equal_sizes
+from .size_assumptions import equal_sizes, least_sizes
 
 
 def infer_extents(scop: Scop, sizes: Mapping[str, int]) -> dict[str, int]:
     """`sizes` and every extent of an array argument that follows from them.
 
     `sizes` gives values of parameters and extents by name. An extent that is not given becomes the
-    smallest one with which no access leaves the array, the same for those that the function takes
-    to be equal; it stays unknown where the accesses depend on other sizes that are not known.
+    smallest one with which no access leaves the array and that the function is for, the same for
+    those that it takes to be equal; it stays unknown where the accesses depend on other sizes that
+    are not known.
     """
     known = dict(sizes)
     groups = equal_sizes(scop.func)
@@ -32,6 +34,8 @@ def infer_extents(scop: Scop, sizes: Mapping[str, int]) -> dict[str, int]:
                 if isinstance(extent, str) and extent not in known
                 if (size := _needed(scop, array, dimension, known)) is not None
             }
+            for extent, least in least_sizes(scop.func, known):
+                found[extent] = max(found.get(extent, 0), least)
             equal = _equal(groups, known, found)
             if not found and not equal:
                 return known
@@ -56,17 +60,19 @@ def _needed(scop: Scop, array: Array, dimension: int, sizes: Mapping[str, int]) 
     """The extent that all accesses need; None when they are not bounded by the known sizes.
 
     Without any access, nothing is known of an extent by which the program goes; nor where the
-    subscripts depend on data.
+    subscripts may be any integers.
     """
-    if array.argument in gathered_arguments(scop):
-        return None
     accesses = [a for s in scop.statements for a in s.accesses if a.array is array]
-    if any(dimension in access.unknown for access in accesses):
-        return None
-    if not accesses and array.shape[dimension] in [p.name for p in scop.parameters]:
-        return None
+    affine = [access for access in accesses if dimension not in access.unknown]
     needed = 0
-    for access in accesses:
+    if len(affine) < len(accesses) or array.argument in gathered_arguments(scop):
+        ranges = extent_of_ranges(scop, array, dimension, sizes)
+        if ranges is None:
+            return None
+        needed = ranges
+    elif not accesses and array.shape[dimension] in [p.name for p in scop.parameters]:
+        return None
+    for access in affine:
         elements = fix_parameters(access.relation.range(), sizes)
         if elements.is_empty():
             continue

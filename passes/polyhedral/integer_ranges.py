@@ -71,9 +71,14 @@ def constant_of(value: SSAValue) -> int | None:
             return None
 
 
-def integer_ranges(operations: Iterable[Operation]) -> dict[SSAValue, Range]:
-    """The ranges of the results of operations in order, of which something is known."""
-    known: dict[SSAValue, Range] = {}
+def integer_ranges(
+    operations: Iterable[Operation], given: Ranges | None = None
+) -> dict[SSAValue, Range]:
+    """The ranges of the results of operations in order, of which something is known.
+
+    Those of other values may be `given`.
+    """
+    known: dict[SSAValue, Range] = dict(given or {})
     polynomials: dict[SSAValue, Polynomial] = {}
     for operation in operations:
         rule = _RULES.get(operation.name)
@@ -207,6 +212,13 @@ def _division(operation: Operation, known: Ranges) -> Range | None:
     return Range(low, high)
 
 
+def _rounded_down(operation: Operation, known: Ranges) -> Range | None:
+    value, divisor = range_of(operation.operands[0], known), constant_of(operation.operands[1])
+    if divisor is None or divisor <= 0:
+        return None
+    return Range(value.low // divisor, value.high // divisor)
+
+
 def _extension(operation: Operation, known: Ranges) -> Range:
     source = operation.operands[0]
     bits = integer_width(source.type)
@@ -254,6 +266,7 @@ _RULES: dict[str, _Rule] = {
     "arith.shli": _shift,
     "arith.shrsi": _shift,
     "arith.shrui": _shift,
+    "arith.floordivsi": _rounded_down,
     "arith.divsi": _division,
     "arith.divui": _division,
     "arith.remsi": _division,

@@ -10,7 +10,7 @@ symbols the dynamic extents of memref arguments.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 import islpy as isl
@@ -113,6 +113,32 @@ def equal_sizes(function: func.FuncOp) -> tuple[frozenset[str], ...]:
                 joined = pair.union(*(each for each in groups if each & pair))
                 groups = [joined, *(each for each in groups if not each & pair)]
     return tuple(groups)
+
+
+def least_sizes(function: func.FuncOp, known: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    """Extents that are not known, each with what those that are known ask of it.
+
+    `s0 - d0 * 2 >= 0`, d0 = 5   ->   s0, 10
+    """
+    dims, symbols = _spellings(function)
+    dim_values, symbol_values = ([known.get(name) for name in names] for names in (dims, symbols))
+    for is_refused, one in assumptions(function):
+        for constraint in () if is_refused else one.constraints:
+            terms, _ = linear_terms(constraint.lhs)
+            used = {each for term in terms for each in term.dfs()}
+            open_dims = [n for n, each in enumerate(dim_values) if each is None]
+            if any(AffineExpr.dimension(n) in used for n in open_dims):
+                continue
+            unknown = [
+                n
+                for n, each in enumerate(symbol_values)
+                if each is None and AffineExpr.symbol(n) in used
+            ]
+            if len(unknown) == 1 and terms.get(AffineExpr.symbol(unknown[0])) == 1:
+                least = -constraint.lhs.eval(
+                    [each or 0 for each in dim_values], [each or 0 for each in symbol_values]
+                )
+                yield symbols[unknown[0]], max(least, 0)
 
 
 def is_equality_of_sizes(constraint: AffineConstraintExpr) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...passes.polyhedral.extents import infer_extents
+from ...passes.polyhedral.index_arrays import index_arrays
 from ...passes.polyhedral.scop import Scop
 from ...support.summaries import shortened
 from .arguments import ArrayArgument, FloatArgument, IntegerArgument
@@ -53,7 +54,7 @@ def make_arguments(scop: Scop, signature: Signature, settings: Settings) -> list
     """One value for each argument: what the settings say, else random numbers of the right shape.
 
     Extents that are not given are inferred from the accesses. Floats are drawn from [0, 1),
-    integers from 1 to 99. Raises InputError.
+    integers from 1 to 99, those that are subscripts below the extents. Raises InputError.
     """
     _check_names(scop, signature, settings)
     sizes = infer_extents(scop, _given_sizes(scop, signature, settings))
@@ -66,6 +67,10 @@ def make_arguments(scop: Scop, signature: Signature, settings: Settings) -> list
         for array in scop.arrays
         if array.argument is not None
     }
+    largest = {
+        argument: min(shapes[target][dimension] for target, dimension in pointed) - 1
+        for argument, pointed in index_arrays(scop).items()
+    }
     _check_memory(sum(array.bytes(shapes[array.place.position]) for array in _arrays(signature)))
     random = np.random.default_rng(settings.seed)
     values: list[object] = []
@@ -74,8 +79,11 @@ def make_arguments(scop: Scop, signature: Signature, settings: Settings) -> list
         match argument:
             case ArrayArgument():
                 given = settings.arrays.get(name)
-                shape = shapes[argument.place.position]
-                values.append(_random_array(random, argument, shape) if given is None else given)
+                if given is None:
+                    position = argument.place.position
+                    highest = largest.get(position, 99)
+                    given = _random_array(random, argument, shapes[position], highest)
+                values.append(given)
             case IntegerArgument(is_size=True):
                 values.append(_extent(scop, signature, sizes, name))
             case IntegerArgument():
@@ -201,13 +209,15 @@ def _float(name: str, text: str) -> float:
 
 
 def _random_array(
-    random: np.random.Generator, argument: ArrayArgument, shape: tuple[int, ...]
+    random: np.random.Generator, argument: ArrayArgument, shape: tuple[int, ...], largest: int
 ) -> Array:
     element = argument.element
     try:
         if element.bits is None:
             return stored(np.asarray(random.random(shape)), element.dtype)
         low, high = _integer_range(argument)
+        high = max(min(high, largest), 0)
+        low = min(low, high)
         return np.asarray(random.integers(low, high, shape, endpoint=True), element.dtype)
     except (ValueError, OverflowError):
         raise InputError(

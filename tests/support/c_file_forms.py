@@ -79,6 +79,12 @@ WALKS = (
     " {{ {type} {k} = *{r}; *{r} = *{e}; *{e} = {k}; }}",
     "for (int {j} = 0, {k} = {n} - 1; {j} < {k}; {j}++, {k}--)"
     " {{ {type} {e} = {q}[{j}]; {q}[{j}] = {q}[{k}]; {q}[{k}] = {e}; }}",
+    "for (int {j} = 0, {k} = {n} - 1; {j} < {n}; {k} = {j}++) {q}[{j}] = {q}[{k}] - {value};",
+    "for ({i} = 0; {i} < {n}; {i}++) {{"
+    " if ({i} == 0 || {i} == {n} - 1) {{ {q}[{i}] = {value}; continue; }}"
+    " {q}[{i}] = {q}[{i} - 1] - {q}[{i} + 1]; }}",
+    "for ({i} = 0; {i} < {n}; {i}++) for (int {j} = 0; {j} + {i} < {m}; {j}++)"
+    " {q}[{j} + {i}] = {value};",
 )
 """Pointers {q}, and with `*{p}++` in the value a second one."""
 

@@ -100,6 +100,34 @@ def test_marked_regions_give_the_same_results(compiler: str, files: tuple[Path, 
     assert executed(compiler, output, "-O1") == executed(compiler, original, "-O0")
 
 
+def test_rows_may_be_as_long_as_a_member_says(tmp_path: Path) -> None:
+    original, output = tmp_path / "program.c", tmp_path / "output.c"
+    original.write_text(
+        "#include <stdio.h>\n"
+        "typedef struct { int rows, cols; const double *data; } mat;\n"
+        "static void product(double *c, const mat *a) {\n"
+        "    for (int i = 0; i < a->rows; i++)\n"
+        "        for (int j = 0; j < a->cols; j++) {\n"
+        "            c[i * a->cols + j] = 0;\n"
+        "            for (int k = 0; k < a->cols; k++)\n"
+        "                c[i * a->cols + j] += a->data[i * a->cols + k] * (k - j);\n"
+        "        }\n"
+        "}\n"
+        "int main(void) {\n"
+        "    double c[20], d[20];\n"
+        "    for (int i = 0; i < 20; i++) d[i] = i * i;\n"
+        "    const mat a = {4, 5, d};\n"
+        "    product(c, &a);\n"
+        '    for (int i = 0; i < 20; i++) printf("%g ", c[i]);\n'
+        "    return 0;\n"
+        "}\n"
+    )
+    made = loopwright.drop_in(original, output)
+    assert "product" in made.replaced
+    compiler = compilers()[0]
+    assert executed(compiler, output, "-O1") == executed(compiler, original, "-O0")
+
+
 def test_found_regions_give_the_same_results(tmp_path: Path) -> None:
     original, output = tmp_path / "program.c", tmp_path / "output.c"
     original.write_text(PROGRAM.replace("#pragma scop\n", "").replace("#pragma endscop\n", ""))
