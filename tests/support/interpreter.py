@@ -103,8 +103,8 @@ class Interpreter:
     """Runs functions of `module`; `steps` bounds the number of executed operations.
 
     `exact` says afterwards whether all finite results of f32 and f64 were small integers, so that
-    no other order or fusion of operations can have rounded otherwise. `any_order` says the same of all
-    floats: operations on f16 and bf16 are never fused, but fast math computes in another order.
+    no other order or fusion of operations can have rounded otherwise. `any_order` says the same of
+    all floats: operations on f16 and bf16 are never fused, but fast math computes in another order.
     With `strict`, loads of what was never written raise.
     """
 
