@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from . import arithmetic
 from .choice import Chooser, DrawnChooser, SeededChooser, chance, choose, distinct
 from .random_bodies import BodyGenerator
-from .random_memory import ELEMENT_TYPES, NARROW_FLOATS, ArraySpec, Memory, is_float
+from .random_memory import ELEMENT_TYPES, NARROW_FLOATS, ArraySpec, Memory, is_float, width
 from .random_values import helper
 from .ranges import Linear
 
@@ -163,8 +163,8 @@ def _with_special(
     if is_float(element_type):
         values = values.astype(np.float64)
     else:
-        limits = np.iinfo(NUMPY_TYPES[element_type])
-        special = (limits.min, limits.max)
+        limit = 2 ** (width(element_type) - 1)
+        special = (-limit, limit - 1)
     for value in special:
         values[source.random(values.shape) < SPECIAL_SHARE] = value
     return values
