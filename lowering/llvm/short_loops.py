@@ -33,6 +33,7 @@ from ...passes.estimate.elementary_functions import OPERATIONS, function_name
 from ...passes.estimate.strided_accesses import LARGEST_STRIDE
 from ..loops.operations import operations
 from .gathering_loops import gathering_loops
+from .many_constants import many_constants
 from .several_extrema import several_extrema
 from .unrolling import (
     LOOPS,
@@ -79,6 +80,7 @@ def vector_hints(
     without |= dict.fromkeys(several_extrema(function), False)
     gathering = gathering_loops(function, target, reassociates=reassociates)
     without |= dict.fromkeys(gathering, False)
+    without |= dict.fromkeys(many_constants(function), False)
     if not reassociates:
         without |= dict.fromkeys(_cheap_terms(function), False)
     return without | dict.fromkeys(_vectors_first(function, target), True)

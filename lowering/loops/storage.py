@@ -328,11 +328,11 @@ def _home(
             continue
         if any(loop is other for other in excluded):
             break
-        if loop.run_time_size is not None:
-            continue  # its value is that of a whole tile
         value = sum_of_affs(tuple(loop.schedule[name] for name in names))
         if not _is_kept(same_cell, value):
             break
+        if loop.run_time_size is not None:
+            continue  # its value is that of a whole tile
         if any(loop is other for other in vectors):
             around = len(home) if around is None else around
         else:

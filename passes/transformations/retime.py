@@ -29,7 +29,6 @@ class Retime(Transformation):
 
     name: ClassVar[str] = "retime"
     symbol: ClassVar[str] = "RT"
-    works_in_run_time_tiles: ClassVar[bool] = False
 
     after: str = option("a statement of the last part that stays", default="")
 

@@ -15,7 +15,7 @@ OPTIONS = {
     "report": ["--no-runs", "-o"],
     "tune": ["-o"],
     "deps": ["--dot"],
-    "schedule": ["--dot"],
+    "schedule": ["--certificate"],
     "bench": ["--peers", "none", "--csv"],
     "build": ["-o"],
 }
@@ -39,7 +39,7 @@ def test_a_program_is_not_replaced(
     option = OPTIONS[command][-1]
     spelled = "--output" if option == "-o" else option
     assert err == (
-        f"loopwright: error: {spelled}: {name} is a program that the command reads; "
+        f"loopwright: error: {spelled}: {name} is a file that the command reads; "
         "name another file\n"
     )
     assert out == ""
@@ -53,5 +53,27 @@ def test_results_of_a_run_do_not_replace_the_program(
     Path("dot.mlir").write_text(DOT)
     np.save("x.npy", np.ones(4))
     assert main(["run", "dot.mlir", "-i", "x=x.npy", "-o", "x=dot.mlir"]) == 1
-    assert "dot.mlir is a program that the command reads" in capsys.readouterr().err
+    assert "dot.mlir is a file that the command reads" in capsys.readouterr().err
     assert Path("dot.mlir").read_text() == DOT
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["report", "dot.mlir", "--no-runs", "-S", "steps.txt", "-o"],
+        ["schedule", "dot.mlir", "-S", "steps.txt", "--plot"],
+    ],
+)
+def test_a_schedule_is_not_replaced(
+    arguments: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("dot.mlir").write_text(DOT)
+    Path("steps.txt").write_text("strip-mine{loops=i size=4}")
+    before = Path("steps.txt").read_text()
+    assert main([*arguments, "steps.txt"]) == 1
+    assert "steps.txt is a file that the command reads" in capsys.readouterr().err
+    assert Path("steps.txt").read_text() == before

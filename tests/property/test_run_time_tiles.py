@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from loopwright.passes.polyhedral.schedule_tree import chain, loops
 from loopwright.passes.schedules.errors import TransformationError
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.transformations.tile import Tile
+from loopwright.runtime.program import load
 
 SIZES = (1, 2, 3, 4, 5, 7, 8, 16, 100, 2**62)
 
@@ -122,3 +124,39 @@ def test_legal_exactly_when_every_size_is(data: st.DataObject) -> None:
         for sizes in itertools.product((1, 2, 10**6), repeat=len(names))
     ]
     assert verdict == all(constants), f"{program.text}{schedule}\n{names}: {constants}"
+
+
+RETIMED = """
+func.func @f(%n: index, %A: memref<?xf64>, %B: memref<?xf64>) {
+  affine.for %i = 0 to %n {
+    %t = memref.alloca() : memref<f64>
+    %a = affine.load %A[%i] : memref<?xf64>
+    affine.store %a, %t[] : memref<f64>
+    %b = arith.negf %a : f64
+    affine.store %b, %A[%i] : memref<?xf64>
+    %c = affine.load %t[] : memref<f64>
+    affine.store %c, %B[%i] : memref<?xf64>
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "retime{loops=i after=S1}",
+        "strip-mine{loops=i size=2},retime{loops=i after=S1}",
+        "strip-mine{loops=i size=2},tile{loops=it,i sizes=T,T},retime{loops=i after=S1}",
+    ],
+)
+def test_values_used_in_a_later_tile(before: str) -> None:
+    """A local array lives outside of tiles between which a value is handed on."""
+    function = load(RETIMED)["f"]
+    tiled_loops = "it,i sizes=U,U" if "strip" in before else "i sizes=U"
+    kernel = function.compile(f"{before},tile{{loops={tiled_loops}}}", threads=1, verify=True)
+    tile_sizes = [name for name in "TU" if f"={name}" in before + tiled_loops]
+    for n, *sizes in itertools.product((0, 1, 2, 5, 9), *([(1, 2, 3, 7)] * len(tile_sizes))):
+        a, b = np.arange(1.0, n + 1), np.zeros(n)
+        kernel(n, a, b, **dict(zip(tile_sizes, sizes, strict=True)))
+        assert (a == -np.arange(1.0, n + 1)).all() and (b == np.arange(1.0, n + 1)).all()

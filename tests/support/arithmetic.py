@@ -97,6 +97,11 @@ def unsigned(value: int, bits: int) -> int:
     return value & ((1 << bits) - 1)
 
 
+def signed(value: int, bits: int) -> int:
+    """The same bits read with a sign: a true i1 is -1."""
+    return -value if bits == 1 else value
+
+
 def divide(a: int, b: int) -> int:
     """Quotient rounded toward zero."""
     if b == 0:
@@ -122,6 +127,29 @@ def _fuse(a: Scalar, b: Scalar, c: Scalar) -> Scalar:
         return a * b + c
     return type(a)(float(Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))))
 
+
+def _extremum(a: Scalar, b: Scalar, is_greater: bool) -> Scalar:
+    """IEEE 754's maximum or minimum: NaN is handed on, and -0 is below 0."""
+    if np.isnan(a) or np.isnan(b):
+        return a if np.isnan(a) else b
+    if a == b:
+        return a if np.signbit(a) != is_greater else b
+    return a if (a > b) == is_greater else b
+
+
+def _round(a: Scalar) -> Scalar:
+    """To the nearest integer, ties away from zero."""
+    whole = np.trunc(a)
+    return whole + np.copysign(type(a)(1), a) if abs(a - whole) >= 0.5 else whole
+
+
+# (a, bits) -> result before wrapping
+INTEGER_UNARY: dict[str, Callable[[int, int], int]] = {
+    "math.absi": lambda a, _: abs(a),
+    "math.ctpop": lambda a, n: unsigned(a, n).bit_count(),
+    "math.ctlz": lambda a, n: n - unsigned(a, n).bit_length(),
+    "math.cttz": lambda a, n: (a & -a).bit_length() - 1 if a else n,
+}
 
 # (a, b, bits) -> result before wrapping
 INTEGER_BINARY: dict[str, Callable[[int, int, int], int]] = {
@@ -155,8 +183,8 @@ FLOAT: dict[str, Callable[..., Scalar]] = {
     "arith.divf": operator.truediv,
     "arith.remf": np.fmod,
     "arith.negf": operator.neg,
-    "arith.maximumf": np.maximum,
-    "arith.minimumf": np.minimum,
+    "arith.maximumf": lambda a, b: _extremum(a, b, True),
+    "arith.minimumf": lambda a, b: _extremum(a, b, False),
     "arith.maxnumf": np.fmax,
     "arith.minnumf": np.fmin,
     "math.absf": np.abs,
@@ -187,7 +215,7 @@ FLOAT: dict[str, Callable[..., Scalar]] = {
     "math.ceil": np.ceil,
     "math.floor": np.floor,
     "math.trunc": np.trunc,
-    "math.round": lambda a: np.copysign(np.floor(np.abs(a) + type(a)(0.5)), a),
+    "math.round": _round,
     "math.roundeven": np.rint,
     "math.fma": _fuse,
 }
@@ -228,7 +256,7 @@ FLOAT_PREDICATES: tuple[tuple[Callable[[Scalar, Scalar], Any], bool], ...] = (
 
 def compare_integers(predicate: int, a: int, b: int, bits: int) -> int:
     """`arith.cmpi`."""
-    return int(INTEGER_PREDICATES[predicate](a, b, bits))
+    return int(INTEGER_PREDICATES[predicate](signed(a, bits), signed(b, bits), bits))
 
 
 def compare_floats(predicate: int, a: Scalar, b: Scalar) -> int:
@@ -247,12 +275,12 @@ def convert(name: str, value: Scalar, source: Attribute, target: Attribute) -> S
     """The conversions of `arith`, by operation name; raises KeyError on another operation."""
     bits = width(target)
     table: dict[str, Callable[[], Any]] = {
-        "arith.index_cast": lambda: -value if width(source) == 1 else value,
+        "arith.index_cast": lambda: signed(value, width(source)),
         "arith.index_castui": lambda: unsigned(value, width(source)),
-        "arith.extsi": lambda: -value if width(source) == 1 else value,
+        "arith.extsi": lambda: signed(value, width(source)),
         "arith.extui": lambda: unsigned(value, width(source)),
         "arith.trunci": lambda: value,
-        "arith.sitofp": lambda: np.int64(-value if width(source) == 1 else value),
+        "arith.sitofp": lambda: np.int64(signed(value, width(source))),
         "arith.uitofp": lambda: np.uint64(unsigned(value, width(source))),
         "arith.fptosi": lambda: _to_integer(value, -(1 << (bits - 1)), 1 << (bits - 1)),
         "arith.fptoui": lambda: _to_integer(value, 0, 1 << bits),

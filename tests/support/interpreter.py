@@ -102,9 +102,9 @@ def evaluator(results: Sequence[AffineExpr], dims: int) -> Evaluator:
 class Interpreter:
     """Runs functions of `module`; `steps` bounds the number of executed operations.
 
-    `exact` says afterwards whether all results of f32 and f64 were small integers, so that no
-    other order or fusion of operations can have rounded otherwise. `any_order` says the same of all
-    floats: operations on f16 and bf16 are never fused, but fast math computes in another order.
+    `exact` says afterwards whether all finite results of f32 and f64 were small integers, so that
+    no other order or fusion of operations can have rounded otherwise. `any_order` says the same of
+    all floats: operations on f16 and bf16 are never fused, but fast math computes in another order.
     With `strict`, loads of what was never written raise.
     """
 
@@ -162,8 +162,8 @@ class Interpreter:
             self._note(environment[op.results[0]], op.results[0].type)
 
     def _note(self, value: Any, kind: Attribute) -> None:
-        """Looks whether a result, if it is a float, is a small integer."""
-        if not isinstance(value, np.floating):
+        """Looks whether a result, if it is a float, is a small integer, infinite or no number."""
+        if not isinstance(value, np.floating) or not np.isfinite(value):
             return
         if not (abs(value) <= _EXACT_LIMITS[type(kind)] and value == np.rint(value)):
             self.any_order = False
@@ -233,13 +233,15 @@ def _scalar_operation(op: Operation, environment: Environment) -> None:
     name = op.name
     if name in arithmetic.INTEGER_BINARY:
         bits = arithmetic.width(result.type)
-        value = arithmetic.wrap(arithmetic.INTEGER_BINARY[name](*values, bits), bits)
+        a, b = (arithmetic.signed(each, bits) for each in values)
+        value = arithmetic.wrap(arithmetic.INTEGER_BINARY[name](a, b, bits), bits)
+    elif name in arithmetic.INTEGER_UNARY:
+        bits = arithmetic.width(result.type)
+        value = arithmetic.wrap(arithmetic.INTEGER_UNARY[name](values[0], bits), bits)
     elif name in arithmetic.FLOAT:
         value = arithmetic.scalar(arithmetic.FLOAT[name](*values), result.type)
     elif name in arithmetic.CONVERSIONS:
         value = arithmetic.convert(name, values[0], op.operands[0].type, result.type)
-    elif name == "math.absi":
-        value = arithmetic.wrap(abs(values[0]), arithmetic.width(result.type))
     elif name == "arith.select":
         value = values[1] if values[0] else values[2]
     elif name == "arith.cmpi":

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from . import arithmetic
 from .choice import Chooser, DrawnChooser, SeededChooser, chance, choose, distinct
 from .random_bodies import BodyGenerator
-from .random_memory import ELEMENT_TYPES, NARROW_FLOATS, ArraySpec, Memory, is_float
+from .random_memory import ELEMENT_TYPES, NARROW_FLOATS, ArraySpec, Memory, is_float, width
 from .random_values import helper
 from .ranges import Linear
 
@@ -45,6 +45,14 @@ KIND_SEEDS = 20_000_000
 """The first seed of programs with nests of the kinds that code generation has forms for."""
 
 
+WIDE_SEEDS = 30_000_000
+"""The first seed of programs with all operations, of special values and the greatest integers."""
+
+SPECIAL_FLOATS = (np.nan, np.inf, -np.inf, -0.0)
+SPECIAL_SHARE = 0.05
+"""The part of the elements, for each special value, that have it."""
+
+
 @dataclass(frozen=True)
 class Argument:
     """One argument: a size (`kind` "size"), a number ("scalar") or an array ("array").
@@ -64,7 +72,7 @@ class RandomProgram:
     """A module with one function `@f`.
 
     `sizes` are the names of its free sizes, `depth` the deepest loop nest; most nests of one
-    `of_kinds` are those of `random_kinds`.
+    `of_kinds` are those of `random_kinds`, arrays of one that `is_wide` have special values.
     """
 
     text: str
@@ -72,6 +80,7 @@ class RandomProgram:
     arguments: tuple[Argument, ...]
     depth: int
     of_kinds: bool = False
+    is_wide: bool = False
 
     @property
     def has_floats(self) -> bool:
@@ -138,10 +147,27 @@ class RandomProgram:
         if argument.below is not None:
             low, high = 0, argument.below.evaluate(sizes) + 1
         values = source.integers(low, high, size=shape)
+        if self.is_wide and argument.below is None:
+            values = _with_special(values, argument.element_type, source)
         return _stored(values, argument.element_type)
 
     def __repr__(self) -> str:
         return f"RandomProgram with sizes {', '.join(self.sizes)}:\n{self.text}"
+
+
+def _with_special(
+    values: np.ndarray[Any, Any], element_type: str, source: np.random.Generator
+) -> np.ndarray[Any, Any]:
+    """Values of which some are not numbers, infinite, or the greatest and least integers."""
+    special: Sequence[float] = SPECIAL_FLOATS
+    if is_float(element_type):
+        values = values.astype(np.float64)
+    else:
+        limit = 2 ** (width(element_type) - 1)
+        special = (-limit, limit - 1)
+    for value in special:
+        values[source.random(values.shape) < SPECIAL_SHARE] = value
+    return values
 
 
 def _stored(values: np.ndarray[Any, Any], element_type: str) -> np.ndarray[Any, Any]:
@@ -159,15 +185,17 @@ def generate(
     element_types: Sequence[str] = ELEMENT_TYPES,
     reductions: bool = False,
     kinds: bool = False,
+    wide: bool = False,
 ) -> RandomProgram:
     """A program made of the decisions of `chooser`; with `calls`, of several functions.
 
     With `reductions`, many loops are affine.parallel with several results; with `kinds`, most nests
-    are of those that code generation has forms for.
+    are of those that code generation has forms for; with `wide`, all operations are drawn.
     """
     memory = Memory(chooser, element_types)
     body = BodyGenerator(chooser, memory, reductions, kinds)
     body.code.may_call = calls
+    body.code.is_wide = wide
     nests, results = body.function_body()
     specs = [memory.arrays[name] for name in sorted(memory.arrays)]
     arguments = _arguments(memory, specs)
@@ -183,7 +211,7 @@ def generate(
     formal = ", ".join(_formal(argument, memory) for argument in arguments)
     helpers = [line for kind in sorted(body.code.called) for line in helper(kind)]
     text = _indent([*helpers, f"func.func @f({formal}){signature} {{", *lines, "}"])
-    return RandomProgram(text, memory.size_names(), arguments, body.deepest, kinds)
+    return RandomProgram(text, memory.size_names(), arguments, body.deepest, kinds, wide)
 
 
 def _arguments(memory: Memory, specs: list[ArraySpec]) -> tuple[Argument, ...]:
@@ -214,8 +242,12 @@ def _indent(lines: list[str]) -> str:
 
 
 def seeded_program(seed: int, *, calls: bool = False) -> RandomProgram:
-    """The program with number `seed`: from `NARROW_SEEDS` and `KIND_SEEDS` on, as they say."""
+    """The program with number `seed`: from `NARROW_SEEDS` and the others on, as they say."""
     chooser = SeededChooser(random.Random(seed))
+    if seed >= WIDE_SEEDS:
+        types = distinct(chooser, (*ELEMENT_TYPES, *NARROW_FLOATS), choose(chooser, (1, 2, 3)))
+        kinds = chance(chooser, 50)
+        return generate(chooser, calls=calls, element_types=types, kinds=kinds, wide=True)
     if seed >= KIND_SEEDS:
         return generate(chooser, calls=calls, kinds=True)
     if seed < NARROW_SEEDS:

@@ -18,6 +18,26 @@ INTEGER_OPERATIONS = [
     "arith.andi",
 ]
 FLOAT_OPERATIONS = ["arith.addf", "arith.subf", "arith.maximumf", "arith.mulf", "arith.minimumf"]
+WIDE_OPERATIONS = {
+    "i": [*INTEGER_OPERATIONS, "arith.ori", "arith.maxui", "arith.minui"],
+    "f": [*FLOAT_OPERATIONS, "arith.maxnumf", "arith.minnumf"],
+}
+DIVISIONS = ("arith.shli", "arith.shrsi", "arith.divsi", "arith.remsi", "arith.floordivsi")
+WIDE_DIVISIONS = (
+    *DIVISIONS,
+    *("arith.shrui", "arith.divui", "arith.remui", "arith.ceildivsi", "arith.ceildivui"),
+)
+DIVISORS = (1, 2, 3, 4, 5, 7, -2, -3, -4, -7)
+UNARY = ("arith.negf", "math.absf")
+WIDE_UNARY = {
+    "i": ("math.absi", "math.ctpop", "math.ctlz", "math.cttz"),
+    "f": (*UNARY, "math.floor", "math.ceil", "math.trunc", "math.round", "math.roundeven"),
+}
+_RELATIONS = ("eq", "ne", "lt", "le", "gt", "ge")
+WIDE_PREDICATES = {
+    "i": ("eq", "ne", *("slt", "sle", "sgt", "sge"), *("ult", "ule", "ugt", "uge")),
+    "f": ("ord", "uno", *(order + each for order in "ou" for each in _RELATIONS)),
+}
 STENCIL_OPERATIONS = {
     "i": ("arith.addi", "arith.subi", "arith.maxsi"),
     "f": ("arith.addf", "arith.subf", "arith.maximumf"),
@@ -61,13 +81,18 @@ class Scope:
 
 
 class ValueGenerator:
-    """Appends operations to `lines` and returns the names of their results."""
+    """Appends operations to `lines` and returns the names of their results.
+
+    One that `is_wide` draws all operations that mean something for NaN, infinities and the greatest
+    integers, too.
+    """
 
     def __init__(self, chooser: Chooser, memory: Memory):
         self.chooser = chooser
         self.memory = memory
         self.lines: list[str] = []
         self.may_call = False
+        self.is_wide = False
         self.called: set[str] = set()
 
     def emit(self, text: str, kind: str, scope: Scope) -> str:
@@ -125,18 +150,19 @@ class ValueGenerator:
         dialect, target = self._spelled(spec.name, subscripts)
         if chance(self.chooser, 35):
             old = self.emit(f"{dialect}.load {target}", kind, scope)
-            operation = choose(self.chooser, self._operations(kind)[:4])
+            operations = self._operations(kind)
+            operation = choose(self.chooser, operations if self.is_wide else operations[:4])
             value = self.emit(f"{operation} {old}, {value} : {kind}", kind, scope)
         if is_float(kind) and chance(self.chooser, 50):
             value = self.clamp(scope, kind, value, 16)
         self.lines.append(f"{dialect}.store {value}, {target}")
 
-    def clamp(self, scope: Scope, kind: str, value: str, limit: int) -> str:
-        """`max(-limit, min(limit, value))` of a float."""
+    def clamp(self, scope: Scope, kind: str, value: str, limit: int, extrema: str = "imumf") -> str:
+        """`max(-limit, min(limit, value))` of a float; with the extrema `numf`, none is NaN."""
         high = self.constant(limit, kind, scope)
         low = self.constant(-limit, kind, scope)
-        value = self.emit(f"arith.minimumf {value}, {high} : {kind}", kind, scope)
-        return self.emit(f"arith.maximumf {value}, {low} : {kind}", kind, scope)
+        value = self.emit(f"arith.min{extrema} {value}, {high} : {kind}", kind, scope)
+        return self.emit(f"arith.max{extrema} {value}, {low} : {kind}", kind, scope)
 
     def value(self, scope: Scope, kind: str, depth: int = 2) -> str:
         """A value of the type: a load, something visible, or an expression of such."""
@@ -165,6 +191,8 @@ class ValueGenerator:
         return value
 
     def _operations(self, kind: str) -> list[str]:
+        if self.is_wide:
+            return WIDE_OPERATIONS[_family(kind)]
         return FLOAT_OPERATIONS if is_float(kind) else INTEGER_OPERATIONS
 
     def from_index(self, scope: Scope, kind: str, index: str) -> str:
@@ -185,14 +213,13 @@ class ValueGenerator:
             self.called.add(kind)
             call = f"func.call @mix_{kind}({first}, {second}) : ({kind}, {kind}) -> {kind}"
             return self.emit(call, kind, scope)
-        if is_float(kind):
-            operation = choose(self.chooser, ("arith.negf", "math.absf"))
-            return self.emit(f"{operation} {first} : {kind}", kind, scope)
-        divisor = self.constant(self.chooser.integer(1, 7), kind, scope)
-        operation = choose(
-            self.chooser,
-            ("arith.shli", "arith.shrsi", "arith.divsi", "arith.remsi", "arith.floordivsi"),
-        )
+        if is_float(kind) or (self.is_wide and chance(self.chooser, 40)):
+            known = WIDE_UNARY[_family(kind)] if self.is_wide else UNARY
+            return self.emit(f"{choose(self.chooser, known)} {first} : {kind}", kind, scope)
+        operation = choose(self.chooser, WIDE_DIVISIONS if self.is_wide else DIVISIONS)
+        is_any = self.is_wide and "sh" not in operation
+        number = choose(self.chooser, DIVISORS) if is_any else self.chooser.integer(1, 7)
+        divisor = self.constant(number, kind, scope)
         return self.emit(f"{operation} {first}, {divisor} : {kind}", kind, scope)
 
     def _select(self, scope: Scope, kind: str, first: str, depth: int) -> str:
@@ -200,6 +227,8 @@ class ValueGenerator:
         operation, predicates = ("arith.cmpi", INTEGER_PREDICATES)
         if is_float(kind):
             operation, predicates = ("arith.cmpf", FLOAT_PREDICATES)
+        if self.is_wide:
+            predicates = WIDE_PREDICATES[_family(kind)]
         predicate = choose(self.chooser, predicates)
         test = self.emit(f"{operation} {predicate}, {first}, {second} : {kind}", "i1", scope)
         third = choose(self.chooser, scope.values[kind])
@@ -214,7 +243,8 @@ class ValueGenerator:
         if other == kind:
             return value
         if is_float(other):
-            value = self.clamp(scope, other, value, 64)
+            extrema = "numf" if self.is_wide else "imumf"
+            value = self.clamp(scope, other, value, 64, extrema)
         elif is_float(kind):
             mask = self.constant(15, other, scope)
             value = self.emit(f"arith.andi {value}, {mask} : {other}", other, scope)
@@ -230,3 +260,8 @@ class ValueGenerator:
             (True, True): "extf" if is_wider else "truncf",
         }[is_float(other), is_float(kind)]
         return self.emit(f"arith.{operation} {value} : {other} to {kind}", kind, scope)
+
+
+def _family(kind: str) -> str:
+    """What the tables of operations call integers and floats."""
+    return "f" if is_float(kind) else "i"

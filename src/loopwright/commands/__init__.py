@@ -12,6 +12,8 @@ from __future__ import annotations
 import argparse
 from types import ModuleType
 
+from .file_arguments import WrittenFile
+
 COMMANDS = {
     "run": "run a program with and without a schedule, compare and time them",
     "build": "write an object file or shared library for C programs",
@@ -52,6 +54,7 @@ def add_json_argument(parser: argparse.ArgumentParser) -> None:
         "--json",
         nargs="?",
         const=STANDARD_OUTPUT,
+        type=WrittenFile,
         metavar="FILE",
         help="print the result as JSON, or write it to a file (docs/reference/json.md)",
     )

@@ -62,6 +62,7 @@ from ..support.version import __version__
 from . import UsageError
 from .bench_files import add_file_arguments, file_cases, is_file
 from .common import add_fast_math_argument, add_quiet_argument, format_table
+from .file_arguments import ReadFile, WrittenFile
 from .json_output import emit, report
 
 INTERRUPTED = 130
@@ -97,7 +98,12 @@ class BenchDocument(Document):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `loopwright bench`."""
     parser.add_argument(
-        "kernels", metavar="KERNEL", nargs="*", default=["polybench"], help="default: polybench"
+        "kernels",
+        metavar="KERNEL",
+        type=ReadFile,
+        nargs="*",
+        default=["polybench"],
+        help="default: polybench",
     )
     parser.add_argument(
         "--size",
@@ -128,8 +134,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="time per variant of a kernel at most (default: 0.15)",
     )
-    parser.add_argument("--csv", metavar="FILE", help="write the rows to a file")
-    parser.add_argument("--plot", metavar="FILE", help="draw speed-ups and roofline")
+    parser.add_argument("--csv", metavar="FILE", type=WrittenFile, help="write the rows to a file")
+    parser.add_argument(
+        "--plot", metavar="FILE", type=WrittenFile, help="draw speed-ups and roofline"
+    )
     add_quiet_argument(parser)
 
 

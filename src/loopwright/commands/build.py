@@ -62,6 +62,7 @@ from .common import (
     read_schedule,
     tell_verdict,
 )
+from .file_arguments import ReadFile, WrittenFile
 from .json_output import emit
 from .shipped import (
     add_cflags_argument,
@@ -99,6 +100,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files",
         metavar="FILE",
+        type=ReadFile,
         nargs="+",
         help="a program in affine MLIR (-: standard input), C (.c) or Python (.py), or a shipped "
         "kernel (polybench/gemm); several for a wheel",
@@ -108,6 +110,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="NAME",
+        type=WrittenFile,
         help="the file to write: NAME.o, NAME.so, NAME.c, or NAME (an object file); or the folder "
         "of a wheel",
     )

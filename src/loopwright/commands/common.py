@@ -18,6 +18,7 @@ from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.program import CHOSEN, Function
 from ..support.bounded_files import read_text
 from . import UsageError
+from .file_arguments import ReadFile
 from .shipped import (
     STANDARD_INPUT,
     add_cflags_argument,
@@ -45,6 +46,7 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         metavar="FILE",
+        type=ReadFile,
         help="a program in affine MLIR (-: standard input), C (.c) or Python (.py), or a shipped "
         "kernel (polybench/gemm)",
     )
@@ -96,6 +98,7 @@ def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
         "-S",
         "--schedule-file",
         metavar="FILE",
+        type=ReadFile,
         help="a file with the schedule: a schedule.sequence, a pipeline or compact notation "
         "(-: standard input)",
     )

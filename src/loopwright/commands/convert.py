@@ -22,6 +22,7 @@ from ..runtime.program import Function
 from ..support.json_records import Document
 from ..support.output_files import write_output
 from .common import add_program_arguments, functions
+from .file_arguments import WrittenFile
 from .json_output import emit
 
 LANGUAGES = ("mlir", "c", "python")
@@ -43,7 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `loopwright convert`."""
     add_program_arguments(parser)
     parser.add_argument("--to", choices=LANGUAGES, required=True, help="the language of the result")
-    parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=WrittenFile, help="default: standard output"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

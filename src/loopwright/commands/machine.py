@@ -26,6 +26,7 @@ from ..support.json_records import Document
 from ..support.progress import ProgressLine
 from . import UsageError
 from .common import add_quiet_argument, format_table
+from .file_arguments import WrittenFile
 from .json_output import emit
 
 
@@ -50,7 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-t", "--threads", type=int, metavar="T", help="threads of the roofline (default: all)"
     )
-    parser.add_argument("--plot", metavar="FILE", help="draw the roofline (.png, .svg or .pdf)")
+    parser.add_argument(
+        "--plot", metavar="FILE", type=WrittenFile, help="draw the roofline (.png, .svg or .pdf)"
+    )
     add_quiet_argument(parser)
 
 

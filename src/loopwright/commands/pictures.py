@@ -11,17 +11,22 @@ from ..reports.standalone import standalone
 from ..support.markup import Markup
 from ..support.output_files import write_output
 from . import UsageError
+from .file_arguments import WrittenFile
 
 
 def add_picture_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments `--dot` and `--svg`."""
-    parser.add_argument("--dot", metavar="FILE", help="write a picture as Graphviz text")
-    parser.add_argument("--svg", metavar="FILE", help="draw a picture (needs Graphviz's dot)")
+    parser.add_argument(
+        "--dot", metavar="FILE", type=WrittenFile, help="write a picture as Graphviz text"
+    )
+    parser.add_argument(
+        "--svg", metavar="FILE", type=WrittenFile, help="draw a picture (needs Graphviz's dot)"
+    )
 
 
 def add_plot_argument(parser: argparse.ArgumentParser, what: str) -> None:
     """The argument `--plot`, of a drawing that needs no other program."""
-    parser.add_argument("--plot", metavar="FILE", help=f"draw {what} (.svg)")
+    parser.add_argument("--plot", metavar="FILE", type=WrittenFile, help=f"draw {what} (.svg)")
 
 
 def write_plot(arguments: argparse.Namespace, make: Callable[[], Markup]) -> None:

@@ -55,6 +55,7 @@ from .common import (
     read_schedule,
     source_text,
 )
+from .file_arguments import WrittenFile
 from .json_output import emit
 from .program_inputs import argument_values, load_inputs
 from .shipped import (
@@ -105,6 +106,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="FILE",
+        type=WrittenFile,
         default=DEFAULT_OUTPUT,
         help=f"the page to write (default: {DEFAULT_OUTPUT})",
     )

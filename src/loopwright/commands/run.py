@@ -58,6 +58,7 @@ from .common import (
     read_schedule,
     tell_verdict,
 )
+from .file_arguments import WrittenFile
 from .json_output import emit
 from .program_inputs import argument_values, load_inputs
 from .shipped import add_size_argument, determined, find_kernel
@@ -122,6 +123,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="DIR or NAME=FILE",
+        type=WrittenFile,
         action="append",
         default=[],
         help="save the arrays that the program wrote (or one of them) as .npy files",

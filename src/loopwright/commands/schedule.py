@@ -47,6 +47,7 @@ from .common import (
     one_function,
     read_schedule,
 )
+from .file_arguments import WrittenFile
 from .json_output import emit
 from .pictures import (
     add_picture_arguments,
@@ -93,6 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--certificate",
         metavar="FILE",
+        type=WrittenFile,
         help="write program and generated loops, for all sizes, as loopwright-check reads them",
     )
 

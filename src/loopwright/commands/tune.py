@@ -67,6 +67,7 @@ from .common import (
     format_table,
     one_function,
 )
+from .file_arguments import WrittenFile
 from .job_array import add_cluster_arguments, print_job_script
 from .json_output import emit
 from .program_inputs import argument_values, load_inputs
@@ -190,9 +191,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="neither read nor write the tuning database",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the schedule to a file")
     parser.add_argument(
-        "--plot", metavar="FILE", help="draw the speed-ups of the steps (.png, .svg or .pdf)"
+        "-o", "--output", metavar="FILE", type=WrittenFile, help="write the schedule to a file"
+    )
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        type=WrittenFile,
+        help="draw the speed-ups of the steps (.png, .svg or .pdf)",
     )
     tiles = parser.add_argument_group("tile sizes")
     tiles.add_argument("--tiles", action="store_true", help="tune tile sizes alone")

@@ -30,6 +30,7 @@ from ..support.json_records import Document, Record
 from ..support.progress import ProgressLine
 from . import UsageError
 from .common import add_fast_math_argument, add_quiet_argument
+from .file_arguments import ReadFile
 from .json_output import emit
 from .shipped import add_cflags_argument, load_program
 
@@ -71,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             name,
             metavar=what,
+            type=ReadFile,
             help="a program in affine MLIR or C, or a shipped kernel (polybench/gemm)",
         )
     add_cflags_argument(parser)
