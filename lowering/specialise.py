@@ -18,6 +18,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from ..dialects.memref import behind_casts
+from ..passes.polyhedral.raising.conditional_updates import make_updates_unconditional
 from ..passes.polyhedral.raising.narrow_floats import widen_narrow_floats
 
 
@@ -30,7 +31,8 @@ def specialise(
 
     `shapes` gives the extents of memref arguments by position, `integers` the values of index and
     integer arguments by position. Memref types become static, `memref.dim` of them and the bound
-    arguments become constants. Arithmetic on f16 and bf16 is that of f32.
+    arguments become constants. Arithmetic on f16 and bf16 is that of f32, and
+    updates under conditions are those of reductions.
 
         func.func @f(%n: index, %A: memref<?xf64>) {    ->  (%n: index, %A: memref<8xf64>) {
           affine.for %i = 0 to %n {                           %c8 = arith.constant 8 : index
@@ -40,6 +42,7 @@ def specialise(
     """
     copy = function.clone()
     widen_narrow_floats(copy)
+    make_updates_unconditional(copy)
     block = copy.body.block
     for position, shape in shapes.items():
         _make_static(copy, block, block.args[position], shape)

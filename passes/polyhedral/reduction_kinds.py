@@ -63,6 +63,24 @@ _INTEGERS: dict[str, tuple[Callable[[SSAValue, SSAValue], Operation], Callable[[
 
 _INDEX_WIDTH = 64
 
+_DIFFERENCES: dict[type[Operation], float | int] = {arith.SubfOp: 0.0, arith.SubiOp: 0}
+_NAMES: dict[object, str] = {
+    combine: name for table in (_FLOATS, _INTEGERS) for name, (combine, _) in table.items()
+}
+
+
+def neutral_element(operation: Operation) -> IntegerAttr | FloatAttr | None:
+    """The right operand with which an operation gives its left one, bit by bit; None: none does."""
+    if len(operation.results) != 1:
+        return None
+    type_ = operation.results[0].type
+    if type(operation) in _DIFFERENCES:
+        if isinstance(type_, AnyFloat):
+            return FloatAttr(0.0, type_)
+        return _integer(0, type_)
+    name = _NAMES.get(type(operation))
+    return None if name is None else reduction_kind(operation, StringAttr(name), type_).neutral
+
 
 def reduction_kind(operation: Operation, name: Attribute, type_: Attribute) -> ReductionKind:
     """The kind called `name` for values of a type; raises SourceError at `operation`."""
