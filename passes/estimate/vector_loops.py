@@ -23,6 +23,7 @@ from .operation_costs import accumulates_in_lanes, adds_up_in_order, leaves_out_
 from .program_statistics import Slope, StatementStatistics, bytes_of, is_scalar, subscript_steps
 from .scheduled_program import ScheduledProgram, innermost_loop
 from .scheduling_context import FunctionsKey
+from .unlike_steps import has_unlike_steps
 
 MOST_UNROLLED = 250
 """Instructions up to which LLVM unrolls a loop fully; its threshold is 300, with addresses."""
@@ -105,8 +106,12 @@ class VectorLoops:
         if found is None:
             sums = self._sums(loop, loops) | self.ordered_sums(loop, loops)
             sums |= self._extrema(loop, loops)
-            found = self._free[id(loop)] = self._schedule.is_lockstep(loop) or self._hands_on_sums(
+            found = self._schedule.is_lockstep(loop) or self._hands_on_sums(
                 loop, self._schedule.functions_around(loop), sums
+            )
+            outer = loops[: place_of(loop, loops)]
+            found = self._free[id(loop)] = found and not has_unlike_steps(
+                self._program, loop, outer
             )
         return found
 
