@@ -18,6 +18,7 @@ from ..passes.polyhedral.schedule_tree import Loop, loops, statements
 from ..passes.polyhedral.scop import Array, Parameter, Scop
 from ..passes.schedules.schedule import Schedule
 from ..support.stage_times import stage
+from .loops.coalesce_rows import coalesce_rows
 from .loops.emit_loops import LoopEmitter
 from .loops.emit_statements import StatementEmitter
 from .loops.ir_builder import IRBuilder
@@ -160,6 +161,7 @@ def _generate(
         prefetch_and_bypass(function, schedule.target)
         prefetch_accumulators(function, schedule.target)
         narrow_arithmetic(function)
+        coalesce_rows(function)
     drop_needless_marks(function)
     if scop.opaque_statements:
         _add_opaque_regions(scop, function)
