@@ -10,7 +10,7 @@ import pytest
 from support.random_python import load_source
 
 import loopwright
-from loopwright import f32, f64, i8, i32, i64, u8
+from loopwright import f32, f64, i8, i32, i64, opt, u8
 from loopwright.errors import OutOfBounds
 from loopwright.passes.polyhedral.inspections import inspections
 
@@ -237,3 +237,22 @@ def test_results_are_returned() -> None:
         with pytest.raises(OutOfBounds, match="-3"):
             kernel(3, np.array([1, -3, 4], "i4"), x)
     assert parts(picked) == [(("i",), 1)]
+
+
+def test_programs_that_schedules_are_applied_to_have_no_inspections(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "rows.mlir"
+    path.write_text(rows.mlir)
+    assert opt.run([str(path), "-p", "strip-mine{loops=i size=8},apply-schedule"]) == 0
+    text = capsys.readouterr().out
+    assert "scf.if" not in text
+    program = loopwright.load(text)["rows"]
+    for schedule in SCHEDULES[:3]:
+        kernel = program.compile(schedule)
+        given = arguments(rows, 20)
+        kernel(*given)
+        np.testing.assert_array_equal(given[-1], given[2][given[3]] * 2)
+        given[3][11] = -3
+        with pytest.raises(OutOfBounds, match="-3"):
+            kernel(*given)
