@@ -1,4 +1,4 @@
-"""Subscripts that depend on data and can be compared with the extents ahead of the loops.
+"""Bounds-check hoisting: subscripts from data that are compared with the extents once.
 
     for i, j: .. = A[x[i]][j]    ->    for i: is x[i] outside of A?    for i, j: .. = A[x[i]][j]
 
