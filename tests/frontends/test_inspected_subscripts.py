@@ -172,6 +172,26 @@ def test_conditions_exclude_subscripts(condition: str, tmp_path: Path) -> None:
         np.testing.assert_array_equal(out, expected[-1])
 
 
+def test_loops_as_written_load_nothing_where_conditions_do_not_hold() -> None:
+    text = """
+func.func @f(%I: memref<4xindex>, %A: memref<?xf64>, %o: memref<4xf64>) {
+  %zero = arith.constant 0 : index
+  affine.for %i = 0 to 4 {
+    %k = affine.load %I[%i] : memref<4xindex>
+    %c = arith.cmpi sge, %k, %zero : index
+    scf.if %c {
+      %v = memref.load %A[%k] : memref<?xf64>
+      affine.store %v, %o[%i] : memref<4xf64>
+    }
+  }
+  return
+}
+"""
+    out = np.zeros(4)
+    loopwright.load(text)["f"].compile(None)(np.full(4, -7), np.zeros(0), out)
+    assert not out.any()
+
+
 def parts(kernel: Any) -> list[tuple[tuple[str, ...], int]]:
     """The loops of what is compared ahead, and of how many subscripts."""
     found = inspections(kernel.function.scop).parts
