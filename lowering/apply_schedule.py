@@ -43,7 +43,9 @@ class ApplySchedule(ModulePass):
         schedules = [read_schedule(*pair) for pair in zip(functions, sequences, strict=True)]
         sizes = read_sizes(self.name, self.sizes, [schedule.scop for schedule in schedules])
         for function, sequence, schedule in zip(functions, sequences, schedules, strict=True):
-            op.body.block.insert_op_before(generate(schedule, sizes), function)
+            # Loops behind a condition on data would be no affine program any more.
+            loops = generate(schedule, sizes, ahead=False)
+            op.body.block.insert_op_before(loops, function)
             for old in (function, sequence):
                 if old is not None:
                     old.detach()

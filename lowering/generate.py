@@ -53,6 +53,7 @@ def generate(
     sizes: Mapping[str, int],
     *,
     vectors: bool = True,
+    ahead: bool = True,
     most: int | None = None,
     inspect: Inspect | None = None,
 ) -> func.FuncOp:
@@ -63,13 +64,15 @@ def generate(
     The result has the argument list of the original function, with static shapes where known, and
     behind it the tile sizes that the schedule leaves open.
     Without `vectors`, vector loops stay loops; those that a compiler may run in vectors have the
-    attribute `omp.simd`, the width. `inspect` sees the nest that becomes loop IR.
+    attribute `omp.simd`, the width. Without them or `ahead`, subscripts that depend on data are
+    compared with the extents where they are used, not ahead of the loops. `inspect` sees the nest
+    that becomes loop IR.
     Raises SourceError where isl cannot make the loops, and TooManyOperationsError as soon as more
     than `most` operations are made, constants not counted.
     """
     is_inspected = inspect is not None
     with bounded_for(schedule.scop.func, f"the loops of '@{schedule.scop.name}'"):
-        function, generated = _generate(schedule, sizes, vectors, most, is_inspected)
+        function, generated = _generate(schedule, sizes, vectors, ahead, most, is_inspected)
     if inspect is not None and generated is not None:
         inspect(generated)
     return function
@@ -79,6 +82,7 @@ def _generate(
     schedule: Schedule,
     sizes: Mapping[str, int],
     vectors: bool,
+    ahead: bool,
     most: int | None,
     is_inspected: bool,
 ) -> tuple[func.FuncOp, Generated | None]:
@@ -118,11 +122,11 @@ def _generate(
         {a.name: entry.args[a.argument] for a in scop.arrays if a.argument is not None},
     )
     scalars: dict[SSAValue, SSAValue] = dict(zip(scop.func.args, own, strict=True))
-    ahead = inspections(scop) if vectors else Inspections()
+    inspected = inspections(scop) if vectors and ahead else Inspections()
     simd = None if vectors else [loop for loop in marked if schedule.is_coincident(loop)]
     emitter = LoopEmitter(
         builder,
-        StatementEmitter(builder, scop, parameters, scalars, storage, ahead.gathers),
+        StatementEmitter(builder, scop, parameters, scalars, storage, inspected.gathers),
         storage,
         schedule.target,
         simd,
@@ -136,7 +140,7 @@ def _generate(
             emitter.emit(nest, {})
             return [_returned(builder, storage, array) for array in scop.returns]
 
-    if ahead.parts:
+    if inspected.parts:
         inspection = SubscriptInspection(
             builder, scop, parameters, context, scalars, storage.arguments, schedule.target
         )

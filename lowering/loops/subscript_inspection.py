@@ -1,4 +1,4 @@
-"""Loops that compare subscripts with the extents ahead of the program's own loops.
+"""Inspector loops: compare subscripts with the extents ahead of the program's own loops.
 
 for i: wrong |= x[i] | (M - 1 - x[i])
 if wrong >= 0:  the loops, in which A[x[i]] is not checked

@@ -1,4 +1,4 @@
-"""Statements that read whole rows, with one loop for the two that a row takes."""
+"""Loop collapsing of statements that read whole rows: one loop for rows and columns."""
 
 from __future__ import annotations
 

@@ -1,11 +1,13 @@
-"""Subscripts that depend on data and can be compared with the extents ahead of the loops.
+"""Bounds-check hoisting: subscripts from data that are compared with the extents once.
 
     for i, j: .. = A[x[i]][j]    ->    for i: is x[i] outside of A?    for i, j: .. = A[x[i]][j]
 
 What a gather's subscripts are computed from does not change while the function runs, as far as
 it is in arguments that the function never writes. So they are compared once for all gathers that
 have the same ones, and for all iterations of the loops that they do not depend on. Those that are
-computed anew in each iteration by more than a few operations are compared where they are.
+computed anew in each iteration by more than a few operations are compared where they are. So are
+those that floating-point numbers are turned into: fast math may round them differently in the
+loops, and what no integer is near to becomes any.
 """
 
 from __future__ import annotations
@@ -97,7 +99,7 @@ class _Slices:
             if access is not None:
                 if access.array.argument is None or access.array.value in self._written:
                     return False
-            elif isinstance(part, memref.LoadOp):
+            elif isinstance(part, memref.LoadOp) or _has_floats(part):
                 return False
         return len(parts) <= MOST_OPERATIONS or len(self._loops(parts)) < len(self._statement.loops)
 
@@ -217,3 +219,9 @@ class _Slices:
             map=AffineMap(len(dims), access.map.num_symbols, tuple(results)),
             relation=relation.set_tuple_name(isl.dim_type.in_, name),
         )
+
+
+def _has_floats(part: Operation | SSAValue) -> bool:
+    """Whether an operation takes or makes floating-point numbers."""
+    values = (*part.operands, *part.results) if isinstance(part, Operation) else ()
+    return any(isinstance(value.type, AnyFloat) for value in values)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from xdsl.dialects import func
+from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.parse import parse_file, parse_module
@@ -295,7 +295,7 @@ def verified_loops(
     Affine expressions of extreme sizes are left to isl, whose integers are of any size.
     """
     arithmetic_limits(source.function, source.scop, sizes)
-    if schedule is None and (source.scop.opaque_statements or inspections(source.scop).parts):
+    if schedule is None and (source.scop.opaque_statements or _is_inspected(source)):
         # The text has no checks of subscripts that depend on data, or one check for each load.
         schedule = Schedule.original(source.scop)
     if schedule is None:
@@ -313,6 +313,13 @@ def verified_loops(
     loops = generate(schedule, sizes, vectors=vectors, inspect=inspect)
     loop_limits(loops, source.scop, sizes)
     return loops, None if validator is None else validator.verdict
+
+
+def _is_inspected(source: Source) -> bool:
+    """Whether subscripts can be compared ahead of the loops, and no load of the text is skipped."""
+    if any(isinstance(op, scf.IfOp) for op in source.function.walk()):
+        return False
+    return bool(inspections(source.scop).parts)
 
 
 def _add_callees(function: func.FuncOp, source: Source) -> None:

@@ -10,7 +10,7 @@ import pytest
 from support.random_python import load_source
 
 import loopwright
-from loopwright import f32, f64, i8, i32, i64, u8
+from loopwright import f32, f64, i8, i32, i64, opt, u8
 from loopwright.errors import OutOfBounds
 from loopwright.passes.polyhedral.inspections import inspections
 
@@ -62,6 +62,12 @@ def twice(n: int, idx: i8["n"], x: f64["n"], y: f64["p"], out: f64["n", 4]):
             out[i, j] = y[int(x[idx[i]])]
 
 
+@loopwright.kernel
+def rounded(n: int, at: f64["n"], scale: f64, x: f64["p"], out: f64["n"]):
+    for i in range(n):
+        out[i] = x[int(at[i] * scale + 0.5)]
+
+
 def arguments(kernel: Any, n: int) -> list[Any]:
     """Arguments whose subscripts are all inside."""
 
@@ -81,6 +87,8 @@ def arguments(kernel: Any, n: int) -> list[Any]:
         case _ if kernel is neighbours:
             values = random.random(8), random.random(8)
             return [n, places(n, 6, below=8), *values, np.zeros(n)]
+        case _ if kernel is rounded:
+            return [n, random.random(n) * 4, 1.75, random.random(8), np.zeros(n)]
         case _ if kernel is places_change:
             return [n, places(n, below=5) + 1, random.random(5), np.zeros((n, 4))]
         case _:
@@ -88,7 +96,7 @@ def arguments(kernel: Any, n: int) -> list[Any]:
             return [n, places(n, below=n or 1, kind="i1"), *values, np.zeros((n, 4))]
 
 
-KERNELS = (rows, resized, edges, neighbours, places_change, twice)
+KERNELS = (rows, resized, edges, neighbours, places_change, twice, rounded)
 SCHEDULES = (None, "", "default", "parallel{loops=*.0}", "vectorize{loops=*.0 width=4}")
 
 
@@ -164,6 +172,26 @@ def test_conditions_exclude_subscripts(condition: str, tmp_path: Path) -> None:
         np.testing.assert_array_equal(out, expected[-1])
 
 
+def test_loops_as_written_load_nothing_where_conditions_do_not_hold() -> None:
+    text = """
+func.func @f(%I: memref<4xindex>, %A: memref<?xf64>, %o: memref<4xf64>) {
+  %zero = arith.constant 0 : index
+  affine.for %i = 0 to 4 {
+    %k = affine.load %I[%i] : memref<4xindex>
+    %c = arith.cmpi sge, %k, %zero : index
+    scf.if %c {
+      %v = memref.load %A[%k] : memref<?xf64>
+      affine.store %v, %o[%i] : memref<4xf64>
+    }
+  }
+  return
+}
+"""
+    out = np.zeros(4)
+    loopwright.load(text)["f"].compile(None)(np.full(4, -7), np.zeros(0), out)
+    assert not out.any()
+
+
 def parts(kernel: Any) -> list[tuple[tuple[str, ...], int]]:
     """The loops of what is compared ahead, and of how many subscripts."""
     found = inspections(kernel.function.scop).parts
@@ -177,6 +205,7 @@ def test_what_is_compared_ahead() -> None:
     assert parts(neighbours) == [(("i", "j"), 2)]
     assert parts(places_change) == []
     assert [found for found in parts(twice) if found[0] != ("i",)] == []
+    assert parts(rounded) == []  # Fast math may round differently in the loops.
 
 
 def test_equal_subscripts_of_several_statements_are_compared_once(tmp_path: Path) -> None:
@@ -228,3 +257,22 @@ def test_results_are_returned() -> None:
         with pytest.raises(OutOfBounds, match="-3"):
             kernel(3, np.array([1, -3, 4], "i4"), x)
     assert parts(picked) == [(("i",), 1)]
+
+
+def test_programs_that_schedules_are_applied_to_have_no_inspections(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "rows.mlir"
+    path.write_text(rows.mlir)
+    assert opt.run([str(path), "-p", "strip-mine{loops=i size=8},apply-schedule"]) == 0
+    text = capsys.readouterr().out
+    assert "scf.if" not in text
+    program = loopwright.load(text)["rows"]
+    for schedule in SCHEDULES[:3]:
+        kernel = program.compile(schedule)
+        given = arguments(rows, 20)
+        kernel(*given)
+        np.testing.assert_array_equal(given[-1], given[2][given[3]] * 2)
+        given[3][11] = -3
+        with pytest.raises(OutOfBounds, match="-3"):
+            kernel(*given)
