@@ -72,7 +72,8 @@ def _find(scop: Scop) -> Inspections:
             continue
         slices = _Slices(statement, written)
         loads = [op for op in statement.body if isinstance(op, memref.LoadOp)]
-        inspected = [op for op in loads if all(map(slices.is_known_ahead, op.indices))]
+        is_copy = len(loads) == 1 and slices.only_writes()
+        inspected = [op for op in loads if slices.is_known_ahead(op, is_copy=is_copy)]
         gathers[statement.name] = frozenset(inspected)
         for dims, subscripts in slices.by_loops(inspected).items():
             new = list(slices.without_known(dims, subscripts, known))
@@ -91,8 +92,19 @@ class _Slices:
         self._reads = {access.op: access for access in statement.reads}
         self._inside = set(statement.body)
 
-    def is_known_ahead(self, index: SSAValue) -> bool:
-        """Whether a subscript does not change, and can be computed twice."""
+    def only_writes(self) -> bool:
+        """Whether the statement reads no array that it writes."""
+        written = {write.array.name for write in self._statement.writes}
+        return not any(read.array.name in written for read in self._statement.reads)
+
+    def is_known_ahead(self, gather: memref.LoadOp, *, is_copy: bool) -> bool:
+        """Whether the subscripts of a gather do not change, and are worth computing twice.
+
+        Not those of each iteration, if it does no more than to copy an element.
+        """
+        return all(self._is_known(index, is_copy) for index in gather.indices)
+
+    def _is_known(self, index: SSAValue, is_copy: bool) -> bool:
         parts = self._slice([index])
         for part in parts:
             access = self._reads.get(part) if isinstance(part, Operation) else None
@@ -101,7 +113,9 @@ class _Slices:
                     return False
             elif isinstance(part, memref.LoadOp) or _has_floats(part):
                 return False
-        return len(parts) <= MOST_OPERATIONS or len(self._loops(parts)) < len(self._statement.loops)
+        if len(self._loops(parts)) < len(self._statement.loops):
+            return True
+        return len(parts) <= MOST_OPERATIONS and not is_copy
 
     def by_loops(
         self, gathers: Iterable[memref.LoadOp]

@@ -276,3 +276,16 @@ def test_programs_that_schedules_are_applied_to_have_no_inspections(
         given[3][11] = -3
         with pytest.raises(OutOfBounds, match="-3"):
             kernel(*given)
+
+
+def test_copies_are_checked_where_they_are(tmp_path: Path) -> None:
+    text = f"""{HEADER}
+def f(n: int, idx: i32["n"], x: f64["p"], a: f64["n"], b: f64["n"]):
+    for i in range(n):
+        a[i] = x[idx[i]] * 2
+    for i in range(n):
+        b[i] += x[idx[i]]
+"""
+    kernel = load_source(text, tmp_path, "copies").f
+    found = inspections(kernel.function.scop)
+    assert [len(found.gathers[each.name]) for each in kernel.function.scop.statements] == [0, 1]

@@ -19,7 +19,9 @@ func.func @f(%I: memref<64xi32>, %A: memref<64x4x{kind}>, %o: memref<64x4x{kind}
       {first}
       %v = memref.load %A[%c, {column}] : memref<64x4x{kind}>
       {more}
-      affine.store %v, %o[%i, {column}] : memref<64x4x{kind}>
+      %u = affine.load %o[%i, {column}] : memref<64x4x{kind}>
+      %w = arith.{add} %u, %v : {kind}
+      affine.store %w, %o[%i, {column}] : memref<64x4x{kind}>
     {end}
   }}
   return
@@ -49,7 +51,7 @@ MUCH = "\n".join(DIVIDED.format(k=k) for k in range(1, 4))
     ],
 )
 def test_loops_that_gather(parts: dict[str, str], kind: str, target: str, found: list[str]) -> None:
-    scop = scop_of(TEXT.format(kind=kind, **parts))
+    scop = scop_of(TEXT.format(kind=kind, add="addi" if kind == "i8" else "addf", **parts))
     loops = generate(Schedule.original(scop), {})
     indices = gathering_loops(loops, Target.named(target), reassociates=False)
     assert [index.name_hint for index in indices] == found

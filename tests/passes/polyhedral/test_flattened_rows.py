@@ -14,7 +14,9 @@ func.func @f(%n: index, %I: memref<?x6xindex>, %A: memref<?xf64>, %o: memref<?x6
     affine.for %j = {bounds} {{
       %k = affine.load %I[{subscripts}] : memref<?x6xindex>
       %v = memref.load %A[%k] : memref<?xf64>
-      affine.store %v, %o[%i, %j] : memref<?x6xf64>
+      %u = affine.load %o[%i, %j] : memref<?x6xf64>
+      %w = arith.addf %u, %v : f64
+      affine.store %w, %o[%i, %j] : memref<?x6xf64>
     }}
   }}
   return
