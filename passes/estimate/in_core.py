@@ -8,6 +8,7 @@ from functools import partial
 from itertools import groupby
 from math import log2, prod
 
+from xdsl.dialects import arith
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineExpr
 
@@ -37,6 +38,9 @@ INTERLEAVED = 4
 PACKED_FUNCTIONS = 2.5
 """How much longer statements with elementary functions take where LLVM's SLP vectoriser packs them:
 it packs a part of that code (measured on a Zen 5: 2 to 3, to 6 in a jammed loop)."""
+
+PACKED_CONDITIONS = 1.4
+"""The same for sums of terms that conditions choose (measured on a Zen 4, with AVX2)."""
 
 
 @dataclass(frozen=True)
@@ -250,6 +254,8 @@ class InCoreTime:
         is_packed = vector is not None and vector.vector is None and vector.unroll == 0
         if is_packed and has_elementary_functions(statistics.statement, program.schedule.target):
             operations *= PACKED_FUNCTIONS
+        if is_packed and _adds_on_conditions(statistics, loops):
+            operations *= PACKED_CONDITIONS
         if vector is not None and statistics.rewrites(loops, vector):
             # The lanes of a sum are added at its end.
             steps = log2(lanes) / max(1.0, along / lanes)
@@ -479,3 +485,13 @@ def _repeats(
         if loop is vector:
             lanes = 1.0
     return shared, lanes
+
+
+def _adds_on_conditions(statement: StatementStatistics, loops: Sequence[Loop]) -> bool:
+    """Whether a statement sums up selected terms along one of the loops."""
+    *terms, store = statement.statement.body
+    return (
+        any(isinstance(op, arith.SelectOp) for op in terms)
+        and not isinstance(store.operands[0].owner, arith.SelectOp)
+        and any(statement.rewrites(loops, loop) for loop in loops)
+    )
