@@ -31,8 +31,8 @@ def specialise(
 
     `shapes` gives the extents of memref arguments by position, `integers` the values of index and
     integer arguments by position. Memref types become static, `memref.dim` of them and the bound
-    arguments become constants. Arithmetic on f16 and bf16 is that of f32, and
-    updates under conditions are those of reductions.
+    arguments become constants. Arithmetic on f16 and bf16 is that of f32, and updates under
+    conditions are those of reductions.
 
         func.func @f(%n: index, %A: memref<?xf64>) {    ->  (%n: index, %A: memref<8xf64>) {
           affine.for %i = 0 to %n {                           %c8 = arith.constant 8 : index

@@ -16,10 +16,10 @@ def coalesced_elements(program: ScheduledProgram, loops: Sequence[Loop]) -> floa
     """Iterations of the loop that the two innermost loops become; None where they stay."""
     if len(loops) < 2 or program.is_explicit:
         return None
-    pair = outer, _ = tuple(loops[-2:])
-    if any(loop.is_marked or loop.within is not None for loop in pair):
+    outer, inner = loops[-2:]
+    if any(loop.is_marked or loop.within is not None for loop in (outer, inner)):
         return None
-    if any(around != pair for _, around in leaves(outer)):
+    if any(len(around) != 2 or around[-1] is not inner for _, around in leaves(outer)):
         return None
     found: set[float] = set()
     for name in outer.statements:

@@ -68,10 +68,10 @@ def _find(scop: Scop) -> Inspections:
     parts: list[Inspection] = []
     gathers: dict[str, frozenset[memref.LoadOp]] = {}
     for statement in scop.statements:
-        if any(isinstance(operation, func.CallOp) for operation in statement.body):
+        loads = [op for op in statement.body if isinstance(op, memref.LoadOp)]
+        if not loads or any(isinstance(op, func.CallOp) for op in statement.body):
             continue
         slices = _Slices(statement, written)
-        loads = [op for op in statement.body if isinstance(op, memref.LoadOp)]
         is_copy = len(loads) == 1 and slices.only_writes()
         inspected = [op for op in loads if slices.is_known_ahead(op, is_copy=is_copy)]
         gathers[statement.name] = frozenset(inspected)

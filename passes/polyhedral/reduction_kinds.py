@@ -63,7 +63,6 @@ _INTEGERS: dict[str, tuple[Callable[[SSAValue, SSAValue], Operation], Callable[[
 
 _INDEX_WIDTH = 64
 
-_DIFFERENCES: dict[type[Operation], float | int] = {arith.SubfOp: 0.0, arith.SubiOp: 0}
 _NAMES: dict[object, str] = {
     combine: name for table in (_FLOATS, _INTEGERS) for name, (combine, _) in table.items()
 }
@@ -74,9 +73,9 @@ def neutral_element(operation: Operation) -> IntegerAttr | FloatAttr | None:
     if len(operation.results) != 1:
         return None
     type_ = operation.results[0].type
-    if type(operation) in _DIFFERENCES:
-        if isinstance(type_, AnyFloat):
-            return FloatAttr(0.0, type_)
+    if isinstance(operation, arith.SubfOp) and isinstance(type_, AnyFloat):
+        return FloatAttr(0.0, type_)
+    if isinstance(operation, arith.SubiOp):
         return _integer(0, type_)
     name = _NAMES.get(type(operation))
     return None if name is None else reduction_kind(operation, StringAttr(name), type_).neutral
