@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from .c_types import INT, IntegerType
 from .counted_loops import mapped_statement
-from .loop_steps import is_name
-from .meeting_loops import first_value, sets, step_of
+from .loop_steps import first_value, is_name, sets, step_of
 from .tree import (
     Assignment,
     Binary,

@@ -1,9 +1,24 @@
-"""What the step of a loop adds to its variable."""
+"""First values of the variables of loops, and what steps add to them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from .distances import constant
 from .idioms import bare
-from .tree import Assignment, Binary, Expression, Name, Symbol
+from .tree import (
+    Assignment,
+    Binary,
+    Call,
+    Declare,
+    Evaluate,
+    Expression,
+    Name,
+    Statement,
+    Subscript,
+    Symbol,
+    walk,
+)
 
 
 def is_name(node: Expression, symbol: Symbol) -> bool:
@@ -24,3 +39,44 @@ def added(node: Expression, symbol: Symbol) -> tuple[int, Expression] | None:
         if value.operator == "+" and is_name(bare(value.right), symbol):
             return 1, value.left
     return None
+
+
+def first_value(first: Sequence[Statement], symbol: Symbol) -> Expression | None:
+    """The first value of a variable, which stays what it is where nothing in it is assigned."""
+    for each in first:
+        value = None
+        if isinstance(each, Declare) and each.symbol is symbol:
+            value = each.value
+        elif isinstance(each, Evaluate) and isinstance(each.expression, Assignment):
+            expression = each.expression
+            if is_name(expression.target, symbol) and not expression.operator:
+                value = expression.value
+        if value is not None:
+            parts = list(walk(value))
+            fixed = not any(isinstance(one, Assignment | Call | Subscript) for one in parts)
+            return value if fixed and not _is_shared(parts) else None
+    return None
+
+
+def _is_shared(parts: Sequence[Expression]) -> bool:
+    """Whether others may set a variable among these."""
+    names = (each.symbol for each in parts if isinstance(each, Name))
+    return any(each.is_global or each.has_address for each in names)
+
+
+def step_of(steps: Sequence[Statement], symbol: Symbol) -> int | None:
+    """The constant that the steps add to a variable."""
+    for each in steps:
+        found = added(each.expression, symbol) if isinstance(each, Evaluate) else None
+        if found is not None and (amount := constant(found[1])) is not None:
+            return found[0] * amount
+    return None
+
+
+def sets(node: Expression, symbols: set[Symbol]) -> bool:
+    """Whether an expression assigns one of several variables."""
+    return (
+        isinstance(node, Assignment)
+        and isinstance(node.target, Name)
+        and node.target.symbol in symbols
+    )

@@ -5,27 +5,20 @@ for (i = a, j = b; i < j; i++, j--)   ->   for (i = a, j = b; i < a + (b - a + 1
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from .c_types import INT, LONG, IntegerType, PointerType
 from .counted_loops import mapped_statement
-from .distances import constant
 from .idioms import bare
-from .loop_steps import added, is_name
+from .loop_steps import first_value, is_name, sets, step_of
 from .tree import (
-    Assignment,
     Binary,
     Block,
-    Call,
     Declare,
-    Evaluate,
     Expression,
     Literal,
     Name,
     Statement,
-    Subscript,
-    Symbol,
     all_expressions,
     walk,
 )
@@ -72,44 +65,3 @@ def without_meeting(
         first = [each for each in first if getattr(each, "symbol", None) is not right.symbol]
         steps = [each for each in steps if step_of([each], right.symbol) is None]
     return first, test, steps, replace(body, statements=statements)
-
-
-def first_value(first: Sequence[Statement], symbol: Symbol) -> Expression | None:
-    """The first value of a variable, which stays what it is where nothing in it is assigned."""
-    for each in first:
-        value = None
-        if isinstance(each, Declare) and each.symbol is symbol:
-            value = each.value
-        elif isinstance(each, Evaluate) and isinstance(each.expression, Assignment):
-            expression = each.expression
-            if is_name(expression.target, symbol) and not expression.operator:
-                value = expression.value
-        if value is not None:
-            parts = list(walk(value))
-            fixed = not any(isinstance(one, Assignment | Call | Subscript) for one in parts)
-            return value if fixed and not _is_shared(parts) else None
-    return None
-
-
-def _is_shared(parts: Sequence[Expression]) -> bool:
-    """Whether others may set a variable among these."""
-    names = (each.symbol for each in parts if isinstance(each, Name))
-    return any(each.is_global or each.has_address for each in names)
-
-
-def step_of(steps: Sequence[Statement], symbol: Symbol) -> int | None:
-    """The constant that the steps add to a variable."""
-    for each in steps:
-        found = added(each.expression, symbol) if isinstance(each, Evaluate) else None
-        if found is not None and (amount := constant(found[1])) is not None:
-            return found[0] * amount
-    return None
-
-
-def sets(node: Expression, symbols: set[Symbol]) -> bool:
-    """Whether an expression assigns one of several variables."""
-    return (
-        isinstance(node, Assignment)
-        and isinstance(node.target, Name)
-        and node.target.symbol in symbols
-    )
