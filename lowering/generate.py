@@ -28,6 +28,7 @@ from .loops.storage import Storage, place_local_arrays, possible_homes
 from .loops.subscript_inspection import SubscriptInspection
 from .memory.accumulator_prefetching import prefetch_accumulators
 from .memory.diagonal_vectors import carry_diagonal_vectors
+from .memory.elementwise_rows import elementwise_rows
 from .memory.mask_hoisting import hoist_masks
 from .memory.scalar_replacement import replace_scalars
 from .memory.shifted_vectors import carry_shifted_vectors
@@ -166,6 +167,7 @@ def _generate(
         prefetch_accumulators(function, schedule.target)
         narrow_arithmetic(function)
         coalesce_rows(function)
+        elementwise_rows(function)
     drop_needless_marks(function)
     if scop.opaque_statements:
         _add_opaque_regions(scop, function)

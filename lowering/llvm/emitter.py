@@ -13,8 +13,8 @@ from xdsl.traits import IsTerminator
 
 from ...dialects.errors import SourceError
 from ...dialects.memref import is_memref
+from ..memory.interleaved_loads import InterleavedLoads, interleaved_loads
 from .heap import Heap
-from .interleaved_loads import InterleavedLoads, interleaved_loads
 from .joined_stores import JoinedStores, joined_stores
 from .module import ModuleEmitter
 from .shifted_loads import ShiftedLoad, shifted_loads
@@ -119,7 +119,10 @@ class FunctionEmitter:
             return None
         if block not in self._transposed_loads:
             self._transposed_loads[block] = transposed_loads(
-                block, noalias=self.noalias, vector_bits=self.module.target.vector_bits
+                block,
+                self._stores_of(block),
+                noalias=self.noalias,
+                vector_bits=self.module.target.vector_bits,
             )
         return self._transposed_loads[block].get(operation)
 
@@ -129,7 +132,9 @@ class FunctionEmitter:
         if block is None or self.module.options.check_bounds:
             return None
         if block not in self._interleaved_loads:
-            self._interleaved_loads[block] = interleaved_loads(block, noalias=self.noalias)
+            self._interleaved_loads[block] = interleaved_loads(
+                block, self._stores_of(block), noalias=self.noalias
+            )
         return self._interleaved_loads[block].get(operation)
 
     def joined_stores(self, operation: Operation) -> JoinedStores | None:
@@ -137,11 +142,14 @@ class FunctionEmitter:
         block = operation.parent
         if block is None or self.module.options.check_bounds:
             return None
+        return self._stores_of(block).get(operation)
+
+    def _stores_of(self, block: Block) -> Mapping[Operation, JoinedStores]:
         if block not in self._joined_stores:
             self._joined_stores[block] = joined_stores(
                 block, self.module.target, noalias=self.noalias
             )
-        return self._joined_stores[block].get(operation)
+        return self._joined_stores[block]
 
     def block(self, name: str) -> ir.Block:
         """A new basic block at the end of the function."""

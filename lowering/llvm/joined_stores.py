@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from xdsl.ir import Block, Operation
 
 from ...passes.machine.target import Target
-from .interleaved_stores import InterleavedStores, interleaved_stores
+from ..memory.interleaved_stores import InterleavedStores, interleaved_stores
 from .transposed_stores import TransposedStores, transposed_stores
 
 JoinedStores = InterleavedStores | TransposedStores

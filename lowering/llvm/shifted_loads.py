@@ -21,7 +21,7 @@ from xdsl.ir import Block, Operation
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineMap
 
 from ...dialects.vector import is_vector
-from .memory_versions import MemoryVersions
+from ..memory.memory_versions import MemoryVersions
 
 
 @dataclass(frozen=True)

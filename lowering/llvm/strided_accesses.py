@@ -15,8 +15,8 @@ from functools import partial
 
 from llvmlite import ir
 
+from ..memory.interleaved_loads import InterleavedLoads
 from .emitter import FunctionEmitter, constant
-from .interleaved_loads import InterleavedLoads
 from .interleaving import Chunks
 from .memory import load, store
 from .transposition import CHUNK_BYTES

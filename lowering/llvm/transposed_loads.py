@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
@@ -25,9 +26,9 @@ from ...dialects.vector import GatherOp, ScatterOp
 from ...passes.estimate.strided_accesses import FEWEST_COLUMNS
 from ...passes.polyhedral.gathers import needs_check
 from ..loops.alias_analysis import Numbering
-from .memory_versions import MemoryVersions
-from .row_lanes import RowLanes, row_lanes
-from .updated_columns import UpdatedColumns
+from ..memory.memory_versions import MemoryVersions
+from ..memory.updated_columns import StoredTogether, UpdatedColumns, as_stored
+from .row_lanes import RowLanes, row_lanes, rows_apart
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class TransposedLoads:
 
 
 def transposed_loads(
-    block: Block, *, noalias: bool, vector_bits: int
+    block: Block, stores: Mapping[Operation, StoredTogether], *, noalias: bool, vector_bits: int
 ) -> Mapping[Operation, TransposedLoads]:
     """The gathers of a block that are better done together, each with its group.
 
@@ -52,8 +53,8 @@ def transposed_loads(
     lanes: dict[Hashable, RowLanes] = {}
     versions = MemoryVersions(noalias=noalias)
     numbering = Numbering()
-    updated = UpdatedColumns(numbering, vector_bits)
-    for operation in block.ops:
+    updated = UpdatedColumns(partial(rows_apart, numbering=numbering, vector_bits=vector_bits))
+    for operation in as_stored(block, stores):
         if isinstance(operation, GatherOp):
             if not updated.commutes(operation):
                 versions.store(operation.base)

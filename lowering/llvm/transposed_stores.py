@@ -14,14 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.memref import behind_casts
 from ...dialects.vector import GatherOp, ScatterOp
 from ..loops.alias_analysis import Numbering, touched_memrefs
-from .row_lanes import RowLanes
-from .updated_columns import Rows, UpdatedColumns, rows_apart
+from ..memory.updated_columns import UpdatedColumns
+from .row_lanes import RowLanes, RowsApart, rows_apart
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class TransposedStores:
 class _Waiting:
     """Scatters to the same rows, by their columns, with nothing else in between."""
 
-    rows: Rows
+    rows: RowsApart
     columns: dict[int, ScatterOp] = field(default_factory=dict[int, ScatterOp])
 
     def add(self, column: int, scatter: ScatterOp) -> None:
@@ -73,7 +74,8 @@ def transposed_stores(
     """
     result: dict[Operation, TransposedStores] = {}
     numbering = Numbering()
-    updated = UpdatedColumns(numbering, vector_bits)
+    rows_of = partial(rows_apart, numbering=numbering, vector_bits=vector_bits)
+    updated = UpdatedColumns(rows_of)
     waiting: dict[SSAValue, _Waiting] = {}
     for operation in block.ops:
         touched = {*map(behind_casts, touched_memrefs(operation))}
@@ -82,7 +84,7 @@ def transposed_stores(
         is_apart = isinstance(operation, GatherOp | ScatterOp) and updated.commutes(operation)
         if is_apart and isinstance(operation, GatherOp):
             continue
-        rows = rows_apart(operation, numbering, vector_bits)
+        rows = rows_of(operation) if isinstance(operation, ScatterOp) else None
         if rows is None or not isinstance(operation, ScatterOp):
             for memref in touched:
                 waiting.pop(memref, None)

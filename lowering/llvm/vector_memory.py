@@ -17,10 +17,11 @@ from ...dialects.arith import constant_lanes
 from ...dialects.vector import GatherOp, ScatterOp
 from ...passes.estimate.strided_accesses import LARGEST_STRIDE
 from ...passes.polyhedral.gathers import needs_check
+from ..memory.interleaved_stores import InterleavedStores
+from ..memory.known_lanes import lanes_of, stride_of, varying_mask
+from . import integers
 from .bounds_checks import guard_mask, guard_offsets
 from .emitter import Emitters, FunctionEmitter, constant, type_of
-from .interleaved_stores import InterleavedStores
-from .known_lanes import lanes_of, stride_of, varying_mask
 from .leading_lanes import leading_lanes, load_leading, store_leading
 from .masked_rows import load_masked_columns, store_masked_rows
 from .memory import (
@@ -119,8 +120,17 @@ def emit_vector_store(emitter: FunctionEmitter, op: vector.StoreOp) -> None:
 
 def _pointer(emitter: FunctionEmitter, base: SSAValue, subscripts: Sequence[SSAValue]) -> ir.Value:
     """Where a masked vector begins. With all lanes off, the address may be anywhere."""
-    values = emitter.all_values(subscripts)
-    return element_pointer(emitter, emitter.buffer(base), values, inbounds=False)
+    return _place(emitter, base, subscripts, 0)[0]
+
+
+def _place(
+    emitter: FunctionEmitter, base: SSAValue, subscripts: Sequence[SSAValue], first: int
+) -> tuple[ir.Value, list[ir.Value]]:
+    """Address and subscripts of the element that is so many behind the one at the subscripts."""
+    values = [*emitter.all_values(subscripts)]
+    if first:
+        values[-1] = integers.add(emitter, values[-1], constant(first))
+    return element_pointer(emitter, emitter.buffer(base), values, inbounds=False), values
 
 
 def emit_masked_load(emitter: FunctionEmitter, op: vector.MaskedLoadOp) -> None:
@@ -138,10 +148,11 @@ def _masked_load(
     subscripts: Sequence[SSAValue],
     mask: SSAValue,
     otherwise: SSAValue,
+    first: int = 0,
     *,
     is_checked: bool = False,
 ) -> None:
-    pointer = _pointer(emitter, base, subscripts)
+    pointer, places = _place(emitter, base, subscripts, first)
     default = emitter.value(otherwise)
     stored = to_storage(emitter, default)
     count = leading_lanes(lanes_of(mask))
@@ -149,8 +160,7 @@ def _masked_load(
         loaded = load_leading(emitter, pointer, stored, count, _alignment(op, stored.type))
         emitter.values[op.results[0]] = from_storage(emitter, loaded, default.type)
         return
-    places, active = emitter.all_values(subscripts), emitter.value(mask)
-    active = guard_mask(emitter, base, places, active, always=is_checked)
+    active = guard_mask(emitter, base, places, emitter.value(mask), always=is_checked)
     loaded = emitter.call_intrinsic(
         "llvm.masked.load",
         [pointer, ir.Constant(I32, _alignment(op, stored.type)), active, stored],
@@ -167,14 +177,15 @@ def _masked_store(
     subscripts: Sequence[SSAValue],
     mask: SSAValue,
     value: SSAValue,
+    first: int = 0,
 ) -> None:
-    pointer = _pointer(emitter, base, subscripts)
+    pointer, places = _place(emitter, base, subscripts, first)
     stored = to_storage(emitter, emitter.value(value))
     count = leading_lanes(lanes_of(mask))
     if count is not None and not _masks_stores(emitter, stored.type, count, base):
         store_leading(emitter, stored, pointer, count, _alignment(op, stored.type))
         return
-    active = guard_mask(emitter, base, emitter.all_values(subscripts), emitter.value(mask))
+    active = guard_mask(emitter, base, places, emitter.value(mask))
     emitter.call_intrinsic(
         "llvm.masked.store",
         [stored, pointer, ir.Constant(I32, _alignment(op, stored.type)), active],
@@ -238,10 +249,17 @@ def _pointers(emitter: FunctionEmitter, op: Operation) -> tuple[ir.Value, Sequen
     return addresses, (active, emitter.value(value))
 
 
-def _is_contiguous(offsets: SSAValue) -> bool:
-    """Whether the lanes of a gather or scatter are neighbouring elements."""
-    known = constant_lanes(offsets)
-    return known is not None and known == tuple(range(len(known)))
+def _first_of_row(emitter: FunctionEmitter, op: GatherOp | ScatterOp) -> int | None:
+    """The first offset of a gather or scatter whose lanes are neighbouring elements.
+
+    Those of several rows are checked one by one in a bounds-checked build.
+    """
+    known = constant_lanes(op.index_vec)
+    if known is None or known != tuple(range(known[0], known[0] + len(known))):
+        return None
+    extent = emitter.buffer(op.base).sizes[-1]
+    is_in_several = isinstance(extent, ir.Constant) and extent.constant <= known[-1]
+    return None if is_in_several and emitter.module.options.check_bounds else known[0]
 
 
 def emit_gather(emitter: FunctionEmitter, op: GatherOp) -> None:
@@ -249,9 +267,9 @@ def emit_gather(emitter: FunctionEmitter, op: GatherOp) -> None:
         _pass_through(emitter, op)
         return
     emitter.loaded.add(op)
-    is_row = _is_contiguous(op.index_vec)
+    first = _first_of_row(emitter, op)
     if needs_check(op, (*op.indices, op.index_vec)):
-        if is_row:
+        if first == 0:
             _emit_row(emitter, op)
             return
     elif _emit_strided(emitter, op):
@@ -260,8 +278,8 @@ def emit_gather(emitter: FunctionEmitter, op: GatherOp) -> None:
     elif (group := emitter.transposed_loads(op)) is not None:
         _emit_transposed(emitter, op, group)
         return
-    elif is_row:
-        _masked_load(emitter, op, op.base, op.indices, op.mask, op.pass_thru)
+    elif first is not None:
+        _masked_load(emitter, op, op.base, op.indices, op.mask, op.pass_thru, first)
         return
     addresses, (mask, otherwise) = _pointers(emitter, op)
     stored = to_storage(emitter, otherwise)
@@ -373,8 +391,9 @@ def emit_scatter(emitter: FunctionEmitter, op: ScatterOp) -> None:
         else:
             _store_rows(emitter, group)
         return
-    if _is_contiguous(op.index_vec):
-        _masked_store(emitter, op, op.base, op.indices, op.mask, op.value_to_store)
+    first = _first_of_row(emitter, op)
+    if first is not None:
+        _masked_store(emitter, op, op.base, op.indices, op.mask, op.value_to_store, first)
         return
     addresses, (mask, value) = _pointers(emitter, op)
     stored = to_storage(emitter, value)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -91,6 +93,16 @@ def check(kind: str, lanes: int, pitch: int, accesses: list[Access]) -> MachineC
 
 
 @pytest.mark.parametrize(("kind", "lanes"), KINDS)
+@pytest.mark.parametrize("stride", [2, 3, 4, 6])
+def test_interleaved_columns_are_loaded_together(kind: str, lanes: int, stride: int) -> None:
+    accesses = [(what, 0, column) for column in range(stride) for what in ("gather", "scatter")]
+    code = check(kind, lanes, stride, accesses)
+    assert "masked.gather" not in code.llvm_ir
+    loads = re.findall(rf"load <{lanes} x \w+>", code.llvm_ir)
+    assert len(loads) == stride
+
+
+@pytest.mark.parametrize(("kind", "lanes"), KINDS)
 @pytest.mark.parametrize("is_backwards", [False, True])
 def test_a_block_of_columns_is_loaded_once_and_stored_once(
     kind: str, lanes: int, is_backwards: bool
@@ -102,12 +114,23 @@ def test_a_block_of_columns_is_loaded_once_and_stored_once(
     assert "masked.scatter" not in code.llvm_ir
 
 
+def far_apart(lanes: int) -> list[int]:
+    """Rows that are transposed, and some that overlap."""
+    return [lanes - 1, lanes, lanes + 1, WIDTH, WIDTH]
+
+
+def interleaved(_: int) -> list[int]:
+    """Rows of few elements, which are shuffled."""
+    return [2, 3, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("pitches", [far_apart, interleaved])
 @pytest.mark.parametrize("seed", range(60))
-def test_random_accesses(seed: int) -> None:
+def test_random_accesses(seed: int, pitches: Callable[[int], list[int]]) -> None:
     """Of the same columns again, of other rows, and of rows that overlap."""
     source = random.Random(seed)
     kind, lanes = source.choice(KINDS)
-    pitch = source.choice([lanes - 1, lanes, lanes + 1, WIDTH, WIDTH])
+    pitch = source.choice(pitches(lanes))
     whats = ["gather"] * 5 + ["scatter"] * 5 + ["store"] * source.choice([0, 0, 1])
     more = source.choice([[0], [0], [0, 1]])
     columns = range(source.choice([2, 4, lanes, lanes + 3]))

@@ -11,19 +11,16 @@ the columns is left as it is: a mask switches it off.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.arith import constant_lanes
 from ...dialects.memref import behind_casts
 from ...dialects.vector import GatherOp, ScatterOp, is_vector
 from ...passes.estimate.program_statistics import bytes_of
-from ...passes.estimate.strided_accesses import masks_columns
 from ..loops.alias_analysis import Numbering, touched_memrefs
-from ..nest.index_expression import Index
-from .known_lanes import column_of, stride_of, varying_mask
+from .interleaved_rows import InterleavedRow, interleaved_row
 
 
 @dataclass(frozen=True)
@@ -57,34 +54,6 @@ class InterleavedStores:
         return self.mask is not None or not self.is_whole
 
 
-@dataclass(frozen=True)
-class _Row:
-    """Where scatters of a memref begin but for a constant, their type, stride and mask."""
-
-    memref: SSAValue
-    place: tuple[Index, ...]
-    kind: Attribute
-    stride: int
-    mask: SSAValue | None
-
-    def meet(self, one: int, other: int) -> bool:
-        """Whether vectors from two columns on have elements in common."""
-        assert is_vector(self.kind)
-        apart = abs(one - other)
-        return apart % self.stride == 0 and apart < self.stride * self.kind.get_shape()[0]
-
-    def are_worth_a_mask(self, columns: int) -> bool:
-        """Whether rows are written under a mask: half of them, or what there are no scatters of."""
-        assert is_vector(self.kind)
-        return masks_columns(columns, self.stride, bytes_of(self.kind.element_type))
-
-    def whole(self, columns: Container[int], column: int) -> range | None:
-        """The columns of a row with this one, where all are among some columns; else None."""
-        firsts = range(column - self.stride + 1, column + 1)
-        rows = (range(first, first + self.stride) for first in firsts)
-        return next((row for row in rows if all(each in columns for each in row)), None)
-
-
 _Columns = dict[int, ScatterOp]
 """Scatters that wait for others, in program order."""
 
@@ -96,9 +65,9 @@ def interleaved_stores(block: Block, *, noalias: bool) -> Mapping[Operation, Int
     """
     result: dict[Operation, InterleavedStores] = {}
     numbering = Numbering()
-    waiting: dict[SSAValue, dict[_Row, _Columns]] = {}
+    waiting: dict[SSAValue, dict[InterleavedRow, _Columns]] = {}
 
-    def note(row: _Row, columns: _Columns) -> None:
+    def note(row: InterleavedRow, columns: _Columns) -> None:
         *_, last = columns.values()
         places = sorted(columns)
         scatters = tuple(columns[column] for column in places)
@@ -106,7 +75,7 @@ def interleaved_stores(block: Block, *, noalias: bool) -> Mapping[Operation, Int
         group = InterleavedStores(scatters, numbers, row.stride, last, row.mask)
         result.update(dict.fromkeys(columns.values(), group))
 
-    def end(row: _Row, columns: _Columns) -> None:
+    def end(row: InterleavedRow, columns: _Columns) -> None:
         """No other scatter joins these."""
         while columns:
             first = min(columns)
@@ -125,7 +94,8 @@ def interleaved_stores(block: Block, *, noalias: bool) -> Mapping[Operation, Int
         if operation.regions or (touched and not noalias):
             for memref in [each for each in waiting if [each] != touched]:
                 end_all(memref)
-        found = _row(operation, numbering)
+        is_apart = isinstance(operation, GatherOp | ScatterOp)
+        found = interleaved_row(operation, numbering) if is_apart else None
         if found is None:
             for memref in touched:
                 end_all(memref)
@@ -149,21 +119,9 @@ def interleaved_stores(block: Block, *, noalias: bool) -> Mapping[Operation, Int
     return result
 
 
-def _are_apart(one: _Row, other: _Row) -> bool:
+def _are_apart(one: InterleavedRow, other: InterleavedRow) -> bool:
     """Whether two rows have a subscript that is never the same."""
     if one.memref is not other.memref:
         return False
     differences = (a - b for a, b in zip(one.place, other.place, strict=True))
     return any(each.is_constant and each.constant for each in differences)
-
-
-def _row(operation: Operation, numbering: Numbering) -> tuple[_Row, int] | None:
-    """Row and first column of a gather or scatter with a small positive stride."""
-    if not isinstance(operation, GatherOp | ScatterOp):
-        return None
-    stride = stride_of(constant_lanes(operation.index_vec))
-    if stride is None or stride < 2:
-        return None
-    place, column = column_of(operation, numbering)
-    mask = varying_mask(operation.mask)
-    return _Row(operation.base, place, operation.operands[-1].type, stride, mask), column

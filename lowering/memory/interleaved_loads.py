@@ -3,6 +3,8 @@
 a = gather A[3 i] ...
 b = gather A[3 i + 1] ...     ->      rows = load A[3 i ...]
 c = gather A[3 i + 2] ...             a, b, c = the columns of rows
+
+Stores to other columns of the rows may stand between.
 """
 
 from __future__ import annotations
@@ -10,17 +12,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.arith import ExtSIOp, ExtUIOp, constant_lanes
-from ...dialects.vector import GatherOp
+from ...dialects.arith import ExtSIOp, ExtUIOp
+from ...dialects.vector import GatherOp, ScatterOp
 from ...passes.estimate.strided_accesses import LARGEST_STRIDE
 from ...passes.polyhedral.gathers import needs_check
 from ..loops.alias_analysis import Numbering
-from .known_lanes import column_of, stride_of, varying_mask
+from .interleaved_rows import InterleavedRow, interleaved_row
 from .memory_versions import MemoryVersions
+from .updated_columns import StoredTogether, UpdatedColumns, as_stored
 
 
 @dataclass(frozen=True)
@@ -46,40 +50,45 @@ class InterleavedLoads:
         )
 
 
-def interleaved_loads(block: Block, *, noalias: bool) -> Mapping[Operation, InterleavedLoads]:
+def interleaved_loads(
+    block: Block, stores: Mapping[Operation, StoredTogether], *, noalias: bool
+) -> Mapping[Operation, InterleavedLoads]:
     """The gathers of a block with a small positive stride, each with its group of one mask.
 
     Those of longer rows are left out where they are fewer than half of the columns.
     `noalias` says that no two memrefs share memory.
     """
     groups: defaultdict[Hashable, list[tuple[int, GatherOp]]] = defaultdict(list)
-    strides: dict[Hashable, int] = {}
-    masks: dict[Hashable, SSAValue | None] = {}
+    rows: dict[Hashable, InterleavedRow] = {}
     versions = MemoryVersions(noalias=noalias)
-    numbering = Numbering()
-    for operation in block.ops:
+    rows_of = partial(interleaved_row, numbering=Numbering())
+    updated = UpdatedColumns(rows_of)
+    for operation in as_stored(block, stores):
+        commutes = isinstance(operation, GatherOp | ScatterOp) and updated.commutes(operation)
         if isinstance(operation, GatherOp):
-            stride = stride_of(constant_lanes(operation.index_vec))
+            if not commutes:
+                versions.store(operation.base)
             places = (*operation.indices, operation.index_vec)
-            if stride is not None and stride > 1 and not needs_check(operation, places):
-                mask = varying_mask(operation.mask)
-                row, column = column_of(operation, numbering)
-                key = (versions.now(operation.base), row, stride, operation.result.type, mask)
-                strides[key] = stride
-                masks[key] = mask
+            found = rows_of(operation)
+            if found is not None and not needs_check(operation, places):
+                row, column = found
+                key = (versions.now(operation.base), row)
+                rows[key] = row
                 groups[key].append((column, operation))
-        versions.after(operation)
+        if not (commutes and isinstance(operation, ScatterOp) and noalias):
+            versions.after(operation)
     result: dict[Operation, InterleavedLoads] = {}
     for key, found in groups.items():
+        row = rows[key]
         waiting = sorted(found, key=itemgetter(0))
         while waiting:
             first, _ = waiting[0]
-            members = [each for each in waiting if each[0] - first < strides[key]]
+            members = [each for each in waiting if each[0] - first < row.stride]
             waiting = waiting[len(members) :]
             places = tuple(column - first for column, _ in members)
-            if strides[key] > LARGEST_STRIDE and 2 * len(set(places)) < strides[key]:
+            if row.stride > LARGEST_STRIDE and 2 * len(set(places)) < row.stride:
                 continue
             gathers = tuple(gather for _, gather in members)
-            group = InterleavedLoads(gathers, places, strides[key], masks[key])
+            group = InterleavedLoads(gathers, places, row.stride, row.mask)
             result.update(dict.fromkeys(gathers, group))
     return result

@@ -1,0 +1,101 @@
+"""Rows of few elements in the order of memory: the results, and what is still shuffled."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+import loopwright
+from loopwright.lowering.generate import generate
+from loopwright.runtime.program import Function
+
+TYPES = {"f32": np.float32, "f64": np.float64, "i16": np.int16, "i32": np.int32, "i8": np.int8}
+ADD = {"f32": "addf", "f64": "addf", "i16": "addi", "i32": "addi", "i8": "addi"}
+MULTIPLY = {"f32": "mulf", "f64": "mulf", "i16": "muli", "i32": "muli", "i8": "muli"}
+
+LEAVES = {
+    "element": "affine.load %A[%i, %c] : memref<{rows}x{width}x{kind}>",
+    "updated": "affine.load %B[%i, %c] : memref<{rows}x{width}x{kind}>",
+    "of the row": "affine.load %R[%i] : memref<{rows}x{kind}>",
+    "of the column": "affine.load %C[%c] : memref<{width}x{kind}>",
+    "first column": "affine.load %A[%i, 0] : memref<{rows}x{width}x{kind}>",
+    "everywhere": "affine.load %C[0] : memref<{width}x{kind}>",
+    "backwards": "affine.load %A[%i, {last} - %c] : memref<{rows}x{width}x{kind}>",
+}
+
+
+def function_of(
+    kind: str, rows: int, width: int, statements: list[list[tuple[str, str]]]
+) -> Function:
+    """Each statement combines leaves, and stores to B or D."""
+    sizes = {"rows": rows, "width": width, "kind": kind, "last": width - 1}
+    matrix = f"memref<{rows}x{width}x{kind}>"
+    lines = [
+        f"func.func @f(%A: {matrix}, %B: {matrix}, %D: {matrix}, %R: memref<{rows}x{kind}>,"
+        f" %C: memref<{width}x{kind}>) {{",
+        f"affine.for %i = 0 to {rows} {{ affine.for %c = 0 to {width} {{",
+    ]
+    for number, leaves in enumerate(statements):
+        value = ""
+        for place, (leaf, combine) in enumerate(leaves):
+            name = f"%v{number}_{place}"
+            lines.append(f"{name} = {LEAVES[leaf].format(**sizes)}")
+            if value:
+                lines.append(f"{name}s = arith.{combine} {value}, {name} : {kind}")
+            value = f"{name}s" if value else name
+        lines.append(f"affine.store {value}, %{'BD'[number]}[%i, %c] : {matrix}")
+    return loopwright.load("\n".join([*lines, "}}", "return", "}"]))["f"]
+
+
+def check(function: Function, kind: str, rows: int, width: int, lanes: int) -> str:
+    """The loops with lanes along the rows; their results are those of the unscheduled program."""
+    schedule = f"unroll{{loops=c}},vectorize{{loops=i width={lanes}}}"
+    source = np.random.default_rng(rows * width)
+    shapes = [(rows, width)] * 3 + [(rows,), (width,)]
+    arrays = [source.integers(-9, 9, shape).astype(TYPES[kind]) for shape in shapes]
+    wanted = [array.copy() for array in arrays]
+    function.compile("")(*wanted)
+    for options in ({}, {"check_bounds": True}):
+        found = [array.copy() for array in arrays]
+        function.compile(schedule, **options)(*found)
+        for mine, other in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(mine, other)
+    return str(generate(function.schedule(schedule), {}))
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("width", [2, 3, 4, 6])
+def test_rows_in_place_take_no_shuffles_but_of_what_is_the_same_in_all(
+    kind: str, width: int
+) -> None:
+    """`B[i][c] = B[i][c] + A[i][c] * C[0]`, and with `C[c]`."""
+    first = [("element", ""), ("everywhere", MULTIPLY[kind]), ("updated", ADD[kind])]
+    loops = check(function_of(kind, 64, width, [first]), kind, 64, width, 16)
+    assert "vector.shuffle" not in loops
+    assert f"[0, {width}, {2 * width}" not in loops
+    second = [("updated", ""), ("of the column", ADD[kind])]
+    loops = check(function_of(kind, 64, width, [second]), kind, 64, width, 16)
+    assert f"[0, {width}, {2 * width}" not in loops
+
+
+def test_columns_in_another_order_are_moved_as_columns() -> None:
+    function = function_of("f32", 64, 3, [[("backwards", ""), ("of the column", "addf")]])
+    assert "vector.scatter" in check(function, "f32", 64, 3, 16)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_rows(seed: int) -> None:
+    source = Random(seed)
+    kind = source.choice([*TYPES])
+    width, rows = source.choice([2, 3, 3, 4, 5, 6, 8]), source.choice([1, 7, 16, 37, 64])
+    statements = [
+        [
+            (source.choice([*LEAVES]), source.choice([ADD[kind], MULTIPLY[kind]]))
+            for _ in range(source.randint(1, 4))
+        ]
+        for _ in range(source.choice([1, 1, 2]))
+    ]
+    function = function_of(kind, rows, width, statements)
+    check(function, kind, rows, width, source.choice([4, 8, 16]))
