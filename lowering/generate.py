@@ -18,7 +18,6 @@ from ..passes.polyhedral.schedule_tree import Loop, loops, statements
 from ..passes.polyhedral.scop import Array, Parameter, Scop
 from ..passes.schedules.schedule import Schedule
 from ..support.stage_times import stage
-from .loops.coalesce_rows import coalesce_rows
 from .loops.emit_loops import LoopEmitter
 from .loops.emit_statements import StatementEmitter
 from .loops.ir_builder import IRBuilder
@@ -34,6 +33,7 @@ from .memory.scalar_replacement import replace_scalars
 from .memory.shifted_vectors import carry_shifted_vectors
 from .memory.software_prefetching import prefetch_and_bypass
 from .memory.store_to_load_forwarding import remove_redundant_accesses
+from .memory.unread_arrays import remove_unread_arrays
 from .nest.ast_to_nest import ast_to_nest
 from .nest.build_ast import build_ast
 from .nest.index_expression import Index
@@ -165,8 +165,8 @@ def _generate(
         carry_shifted_vectors(function, schedule.target)
         prefetch_and_bypass(function, schedule.target)
         prefetch_accumulators(function, schedule.target)
+        remove_unread_arrays(function)
         narrow_arithmetic(function)
-        coalesce_rows(function)
         elementwise_rows(function)
     drop_needless_marks(function)
     if scop.opaque_statements:

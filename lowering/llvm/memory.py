@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from llvmlite import ir
 from xdsl.dialects import affine, memref
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr, AffineMap
 
 from ...dialects.affine import PrefetchOp
 from ...dialects.errors import SourceError
@@ -93,29 +92,10 @@ def affine_pointer(
     buffer = emitter.buffer(op.memref)
     if accessed is None:
         return element_pointer(emitter, buffer, subscripts, inbounds=False)
-    flat = _without_rows(op.map.data, buffer)
-    places = subscripts
-    if flat is not None:
-        places = emit_map(emitter, op, flat, emitter.all_values(op.indices))
-    pointer = element_pointer(emitter, buffer, places, by_row=by_row)
+    pointer = element_pointer(emitter, buffer, subscripts, by_row=by_row)
     is_element = isinstance(op, affine.LoadOp | affine.StoreOp)
     always = is_element and any(map(depends_on_data, op.indices))
     return guard_pointer(emitter, op.memref, subscripts, pointer, accessed, always=always)
-
-
-def _without_rows(map: AffineMap, buffer: Buffer) -> AffineMap | None:
-    """`[.., e floordiv n, e mod n]` as `[.., 0, e]`, the same element where rows are n long."""
-    match map.results[-2:]:
-        case [
-            AffineBinaryOpExpr(kind=AffineBinaryOpKind.FloorDiv, lhs=row, rhs=divisor),
-            AffineBinaryOpExpr(kind=AffineBinaryOpKind.Mod, lhs=column, rhs=modulus),
-        ] if row == column and divisor == modulus == AffineExpr.constant(
-            integers.known(buffer.sizes[-1]) or 0
-        ):
-            results = (*map.results[:-2], AffineExpr.constant(0), row)
-            return AffineMap(map.num_dims, map.num_symbols, results)
-        case _:
-            return None
 
 
 def emit_affine_load(emitter: FunctionEmitter, op: affine.LoadOp) -> None:

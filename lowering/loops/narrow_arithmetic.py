@@ -118,7 +118,11 @@ class _Narrowing:
 
     def _made(self, value: SSAValue, width: int) -> SSAValue:
         kind, owner = _with_width(value.type, width), value.owner
-        assert isinstance(owner, Operation), "an argument has the width of its type"
+        if not isinstance(owner, Operation):
+            made = TruncIOp.create(operands=[value], result_types=[kind])
+            assert owner.first_op is not None
+            owner.insert_op_before(made, owner.first_op)
+            return made.results[0]
         constant = constant_of(value)
         if constant is not None:
             return _placed(_constant(constant, kind), owner)
@@ -129,15 +133,16 @@ class _Narrowing:
             assert isinstance(narrow.owner, Operation)
             made = extend.create(operands=[narrow], result_types=[kind])
             return _placed(made, narrow.owner)
-        (source,) = owner.operands
         if isinstance(owner, vector.BroadcastOp):
-            operands = [self._form(source, width)]
+            operands = [self._form(owner.source, width)]
             made = vector.BroadcastOp.create(operands=operands, result_types=[kind])
             return _placed(made, owner)
-        assert isinstance(owner, ExtSIOp | ExtUIOp), "others are not available in fewer bits"
-        if source.type == kind:
-            return source
-        return _placed(type(owner).create(operands=[source], result_types=[kind]), owner)
+        if isinstance(owner, ExtSIOp | ExtUIOp):
+            (source,) = owner.operands
+            if source.type == kind:
+                return source
+            return _placed(type(owner).create(operands=[source], result_types=[kind]), owner)
+        return _placed(TruncIOp.create(operands=[value], result_types=[kind]), owner)
 
 
 def _erase(operation: Operation) -> None:

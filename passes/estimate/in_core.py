@@ -16,7 +16,6 @@ from ..polyhedral.rounded_subscripts import is_rounded
 from ..polyhedral.schedule_tree import Leaf, Loop, leaves, loops_around, place_of
 from ..polyhedral.scop import Access, Statement
 from .access_costs import port_cycles
-from .coalesced_rows import coalesced_elements
 from .elementary_functions import has_elementary_functions
 from .gather_costs import gather_cycles
 from .handed_values import handed_values
@@ -156,11 +155,6 @@ class InCoreTime:
         statistics = self._program.statement(leaf.statement)
         if not statistics.instances:
             return None
-        elements = coalesced_elements(self._program, loops)
-        if elements is not None:
-            return self._cycles(
-                statistics, loops, loops[-1], shared, is_scalar=False, elements=elements
-            )
         loops = self._vector_loops.unrolled(statistics, loops)
         vector, is_scalar = self._vector_loops.around(statistics, loops)
         if statistics.statement.is_opaque:
@@ -221,19 +215,14 @@ class InCoreTime:
         shared: Shared,
         *,
         is_scalar: bool,
-        elements: float | None = None,
     ) -> CoreCycles:
-        """What bounds a statement with a vector loop, or without one.
-
-        With `elements`, that is one with a loop around it, of so many iterations.
-        """
+        """What bounds a statement with a vector loop, or without one."""
         program = self._program
         trips = statistics.trips(loops)
         lanes = along = 1.0
         if vector is not None:
-            own = next(t for loop, t in zip(loops, trips, strict=True) if loop is vector)
-            along = elements or own
-            if elements is None and self._is_short(statistics, loops, vector):
+            along = next(t for loop, t in zip(loops, trips, strict=True) if loop is vector)
+            if self._is_short(statistics, loops, vector):
                 vector = None
             else:
                 lanes = self._vector_loops.lanes(statistics, vector, along)

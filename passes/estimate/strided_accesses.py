@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Loop, place_of
 from ..polyhedral.scop import Access, AccessKind
+from .elementwise_rows import is_elementwise
 from .loops_around import LoopsAround, has_guarded_copies
 from .program_statistics import StatementStatistics, bytes_of
 from .scheduled_program import ScheduledProgram
@@ -75,6 +76,8 @@ def apart(
     many vectors, each of which is shuffled (`lowering.llvm.strided_accesses`).
     """
     assert around.vector is not None
+    if is_elementwise(program, statement, around):
+        return Transfers(registers_of(access, around, program.machine))
     row = abs(stride)
     if row > (LARGEST_STRIDE if around.vector.vector is None else LARGEST_ROW):
         return _gather(program, access, statement, around)

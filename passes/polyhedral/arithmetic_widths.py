@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, func
 from xdsl.ir import Operation, SSAValue
 
 from .integer_ranges import Ranges, constant_of, integer_ranges, integer_width, range_of
@@ -72,22 +72,23 @@ def narrowed_operations(operations: Sequence[Operation]) -> dict[Operation, Narr
 
 
 def available_width(value: SSAValue, narrowed: Mapping[Operation, Narrowed]) -> int:
-    """The fewest bits in which a value is at hand, without a truncation; 0 for a constant."""
+    """The fewest bits in which a value is at hand, without a truncation in each iteration.
+
+    0 for a constant, an argument of the function, and a vector of one scalar.
+    """
     if constant_of(value) is not None:
         return 0
     bits = integer_width(value.type)
     assert bits is not None
     owner = value.owner
     if not isinstance(owner, Operation):
-        return bits
+        return 0 if isinstance(owner.parent_op(), func.FuncOp) else bits
     if owner in narrowed:
         return narrowed[owner].width
     if owner.name in _EXTENSIONS:
         source = integer_width(owner.operands[0].type)
         return bits if source is None else max(source, min(WIDTHS))
-    if owner.name == "vector.broadcast":
-        return available_width(owner.operands[0], narrowed)
-    return bits
+    return 0 if owner.name == "vector.broadcast" else bits
 
 
 def values_of(operation: Operation) -> Sequence[SSAValue]:

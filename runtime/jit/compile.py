@@ -17,7 +17,6 @@ from ...lowering.generate import Inspect, generate
 from ...lowering.llvm import Options, symbol, translate
 from ...lowering.llvm.bounds_checks import BOUNDS_VIOLATION
 from ...lowering.llvm.heap import FAILED_ALLOCATIONS
-from ...lowering.loops.coalesce_rows import coalesce_rows
 from ...lowering.loops.narrow_arithmetic import narrow_arithmetic
 from ...lowering.specialise import specialise
 from ...lowering.validation.validate import Validator
@@ -303,7 +302,6 @@ def verified_loops(
         loops = specialise(source.function, known.shapes, known.integers)
         if vectors:
             narrow_arithmetic(loops)
-            coalesce_rows(loops)
         _add_callees(loops, source)
         if fit(loops):
             return loops, Verdict() if source.verify else None
