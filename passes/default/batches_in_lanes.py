@@ -8,7 +8,7 @@ compact batched BLAS (Kim et al., "Designing vector-friendly compact BLAS and LA
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -17,6 +17,7 @@ from ..estimate.operation_costs import is_called_by_lane
 from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.program_statistics import StatementStatistics, bytes_of, subscript_steps
 from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.strided_accesses import LARGEST_ROW
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops_around
 from ..polyhedral.scop import Array
 from ..schedules.errors import TransformationError
@@ -144,7 +145,10 @@ class _Batch:
                 is_out = any(
                     write.array.name == array.name for write in result.scop.statement(copy).writes
                 )
-                result = _transposed(result, copy, lanes, (*rest, position), is_out=is_out)
+                order = (*rest, position)
+                is_short = elements[array] <= LARGEST_ROW
+                copied = _interleaved if is_short else _transposed_out if is_out else _transposed_in
+                result = copied(result, copy, lanes, order)
         result = result.apply(Vectorize((f"{self.statement}.{self.nest.name}",), lanes))
         work = sum(each.work for each in self._statements())
         if self.context.threads > 1 and work >= LEAST_INSTANCES:
@@ -181,21 +185,36 @@ class _Batch:
         )
 
 
-def _transposed(
-    schedule: Schedule, copy: str, lanes: int, order: Sequence[int], *, is_out: bool
-) -> Schedule:
-    """A copy between rows and lanes, in blocks of some columns where these fit."""
+def _interleaved(schedule: Schedule, copy: str, lanes: int, order: Sequence[int]) -> Schedule:
+    """A copy between lanes and rows of few elements, which are shuffled together."""
+    schedule, (*columns, problems) = _ordered(schedule, copy, order)
+    steps = [Unroll((column,)) for column in columns]
+    return _with(schedule, [Vectorize((problems,), lanes), *steps])
+
+
+def _transposed_in(schedule: Schedule, copy: str, lanes: int, order: Sequence[int]) -> Schedule:
+    """A copy from rows to lanes, in blocks of some columns where these fit."""
+    schedule, (*_, column, problems) = _ordered(schedule, copy, order)
+    steps = [Vectorize((problems,), lanes), Unroll((column,), max(2, lanes // 2))]
+    return _with(schedule, steps)
+
+
+def _transposed_out(schedule: Schedule, copy: str, lanes: int, order: Sequence[int]) -> Schedule:
+    """A copy from lanes to rows, in blocks of some columns where these fit."""
+    schedule, (*_, column, problems) = _ordered(schedule, copy, order)
+    return _with(schedule, [Vectorize((column,), max(2, lanes // 2)), Unroll((problems,))])
+
+
+def _ordered(schedule: Schedule, copy: str, order: Sequence[int]) -> tuple[Schedule, Sequence[str]]:
+    """A copy with its loops in an order, and their names."""
     loops = loops_around(schedule.tree, copy)[-len(order) :]
-    names = [f"{copy}.{loops[k].name}" for k in order]
-    *_, columns, problems = names
-    half = max(2, lanes // 2)
-    steps: list[Transformation] = (
-        [Interchange(tuple(names))] if list(order) != sorted(order) else []
-    )
-    if is_out:
-        steps += [Vectorize((columns,), half), Unroll((problems,))]
-    else:
-        steps += [Vectorize((problems,), lanes), Unroll((columns,), half)]
+    names = tuple(f"{copy}.{loops[k].name}" for k in order)
+    steps = [Interchange(names)] if list(order) != sorted(order) else []
+    return _with(schedule, steps), names
+
+
+def _with(schedule: Schedule, steps: Iterable[Transformation]) -> Schedule:
+    """The schedule after the steps that are possible."""
     for step in steps:
         schedule = attempt(schedule, step) or schedule
     return schedule
