@@ -2,11 +2,12 @@
 
 i = 0; while (i < n) { A[i] = 0; i++; }   ->   i = 0; for (k = 0; k < n; k++) A[k] = 0;
 while (n-- > 0) *p++ = 0;                 ->   for (k = n; k > 0; k--) *p++ = 0;
+while (p < e) s += *p++;                  ->   for (k = p; k < e; k++) s += *p++;
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -18,6 +19,7 @@ from .tree import (
     Binary,
     Block,
     Call,
+    Conditional,
     Declare,
     Evaluate,
     Expression,
@@ -32,6 +34,7 @@ from .tree import (
     While,
     all_expressions,
     all_statements,
+    expressions_of,
     parts_of,
     walk,
     with_parts,
@@ -52,7 +55,7 @@ def with_for_loops(block: Block, behind: Sequence[Statement]) -> Block:
 
 def counts(node: While) -> bool:
     """Whether the loop has a variable that each iteration moves by the same distance."""
-    return (_by_test(node) or _by_last_statement(node)) is not None
+    return (_by_test(node) or _by_last_statement(node) or _by_move(node)) is not None
 
 
 def _block(block: Block, behind: Behind) -> Block:
@@ -94,7 +97,9 @@ class _Count:
 def _counted(node: While, before: Sequence[Statement], behind: Behind) -> For | None:
     """The loop as one that counts; None for all others."""
     count = _by_test(node) or _by_last_statement(node)
-    if count is None or not _may_be_replaced(count, behind):
+    if count is None:
+        return _with_counter(node)
+    if not _may_be_replaced(count, behind):
         return None
     old = count.symbol
     # The variable is not read behind the loop: the text keeps its own, and this one counts.
@@ -181,6 +186,68 @@ def _by_test(node: While) -> _Count | None:
     return _Count(
         target.symbol, changed, replace(step, is_postfix=False), node.body.statements, step
     )
+
+
+def _with_counter(node: While) -> For | None:
+    """A loop over a pointer that its body moves, with a second pointer that counts."""
+    moved = _by_move(node)
+    if moved is None:
+        return None
+    old = moved.symbol
+    new = Symbol(old.name, old.type, old.place, old.offset)
+
+    def renamed(each: Expression) -> Expression:
+        return Name(each.place, old.type, new) if is_name(each, old) else each
+
+    start = Name(node.place, old.type, old)
+    first = Declare(node.place, node.start, node.start, new, start)
+    amount = Literal(node.place, INT, 1)
+    step = Assignment(node.place, old.type, "+", Name(node.place, old.type, new), amount, old.type)
+    return For(node.place, node.start, node.end, first, mapped(node.test, renamed), step, node.body)
+
+
+def _by_move(node: While) -> Name | None:
+    """The pointer that the test compares, and each iteration moves to the next element."""
+    test = bare(node.test)
+    if not isinstance(test, Binary) or test.operator not in ("<", "!="):
+        return None
+    pointer = bare(test.left)
+    if not isinstance(pointer, Name) or not isinstance(pointer.type, PointerType):
+        return None
+    symbol, pieces = pointer.symbol, list(all_statements(node.body.statements))
+    leaves = any(isinstance(each, Refused) and each.leaves for each in pieces)
+    if leaves or symbol.is_global or symbol.has_address or symbol.is_volatile:
+        return None
+    moves = [
+        each
+        for each in all_expressions(node.body.statements)
+        if isinstance(each, Assignment) and is_name(each.target, symbol)
+    ]
+    always = [
+        each
+        for statement in node.body.statements
+        if isinstance(statement, Declare | Evaluate)
+        for expression in expressions_of(statement)
+        for each in _evaluated(expression)
+    ]
+    is_one = len(moves) == 1 and any(each is moves[0] for each in always)
+    step = added(moves[0], symbol) if is_one else None
+    is_next = step is not None and step[0] == 1 and getattr(bare(step[1]), "value", None) == 1
+    ends = [each.symbol for each in walk(test.right) if isinstance(each, Name)]
+    inside = list(all_expressions(node.body.statements))
+    kept = not any(_is_assigned(each, inside) for each in ends if each is not symbol)
+    return pointer if is_next and kept and symbol not in ends else None
+
+
+def _evaluated(node: Expression) -> Iterator[Expression]:
+    """An expression and the parts of it that are always evaluated."""
+    yield node
+    if isinstance(node, Conditional) or (
+        isinstance(node, Binary) and node.operator in ("&&", "||")
+    ):
+        return
+    for part in parts_of(node):
+        yield from _evaluated(part)
 
 
 def _is_zero(node: Expression) -> bool:

@@ -30,6 +30,9 @@ from .machine_code import machine_code
 from .optimised import PREFIX, Options, c_text, optimised_loops
 from .regions import Region
 from .translate import Translation
+from .tree import Block, Declare, Name, all_statements, expressions_of, walk
+from .variables import assigned_symbols, loop_symbols
+from .visible_names import check_visible
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class _Replacement:
     entry: Entry
     loops: func.FuncOp | None
     assembly: str = ""
+    behind: str = ""
 
 
 def drop_in(
@@ -69,7 +73,8 @@ def drop_in(
     may have OpenMP pragmas. Schedules are for `target`, by default this machine. `cflags` are what
     a C compiler needs for the file. With `machine_code`, the loops are machine code for the target,
     in assembly statements; products and sums are fused unless `cflags` are for ISO C (`-std=c99`)
-    or have `-ffp-contract=off`. Raises SourceError, OSError.
+    or have `-ffp-contract=off`. With `-fallow-store-data-races` or `-Ofast` among them, what is
+    written under a condition may always be written. Raises SourceError, OSError.
     """
     for name, each in (("path", path), ("output", output)):
         check_path("drop_in", name, each)
@@ -81,8 +86,10 @@ def drop_in(
         check_text("drop_in", "schedule", schedule)
     check_target("drop_in", target)
     fuses = not any(flag.startswith(("-std=c", "-ansi", "-ffp-contract=off")) for flag in cflags)
-    options = Options(schedule, sizes, threads, fast_math, target, machine_code, fuses)
-    made = drop_in_text(path, str(output), cflags, options)
+    races = not _RACES.isdisjoint(cflags)
+    options = Options(schedule, sizes, threads, fast_math, target, machine_code, fuses, races)
+    known = [each for each in cflags if each not in _RACES]  # clang does not know them all
+    made = drop_in_text(path, str(output), known, options)
     write_output(output, made.text)
     return made
 
@@ -110,18 +117,60 @@ def _replacement(translation: Translation, source: CSource, options: Options) ->
     region = translation.region
     _check_place(translation, source)
     _check_threads(translation, source, options)
+    behind = _rotations(translation, source)
     function = program_of([translation], source)[region.name]
     kernel, name = f"{PREFIX}{region.name}_loops", f"{PREFIX}{region.name}"
     fixed = dict(options.sizes or {})
     code = machine_code(function, options, kernel) if options.machine_code else None
     if code is not None:
         called = Kernel(kernel, code.limits, True, code.failures)
-        return _Replacement(
-            region, entry(translation, function.scop, called, name, fixed), None, code.text
-        )
+        made = entry(translation, function.scop, called, name, fixed)
+        return _Replacement(region, made, None, code.text, behind)
     loops, limits = optimised_loops(function, options, kernel)
     made = entry(translation, function.scop, Kernel(kernel, limits), name, fixed)
-    return _Replacement(region, made, loops)
+    return _Replacement(region, made, loops, behind=behind)
+
+
+def _rotations(translation: Translation, source: CSource) -> str:
+    """Loops that rotate pointers as the region does; raises SourceError for what is no such text.
+
+    for (t = 0; t < T; t++) { f(a, b); p = a; a = b; b = p; }
+        ->   else { for (t = 0; t < T; t++) { p = a; a = b; b = p; } }
+    """
+    texts: list[str] = []
+    statements = translation.region.block.statements
+    declared = [each for each in statements if isinstance(each, Declare)]
+    assigned = assigned_symbols(statements, loop_symbols(statements)).keys()
+    for each in translation.rotations:
+        loop = each.loop
+        head = source.data[loop.start : loop.body.start].decode(errors="replace")
+        parts = (*expressions_of(loop.first), loop.test, loop.step)
+        names = {one.symbol for part in parts for one in walk(part) if isinstance(one, Name)}
+        extents = dict.fromkeys((one.start, one.end) for one in each.copies)
+        others = [
+            one
+            for one in all_statements(loop.body.statements)
+            if one not in each.copies and not isinstance(one, Block)
+        ]
+        overlaps = (one.start < end and begin < one.end for one in others for begin, end in extents)
+        if not _HEAD.fullmatch(head) or names & assigned or any(overlaps):
+            raise SourceError(
+                f"the pointer '{each.pointers[0].name}' is used behind a loop that swaps it",
+                loop.place,
+                "write `for (t = a; t < b; t++)`, with a statement for each pointer",
+            )
+        own = [one for one in declared if one.symbol in names | each.targets]
+        texts += (source.data[one.start : one.end].decode() for one in own)
+        copies = (source.data[begin:end].decode() for begin, end in extents)
+        body = " ".join(text if text.endswith(";") else f"{text};" for text in copies)
+        texts.append(f"{head.rstrip()} {{ {body} }}")
+    return f" else {{ {' '.join(dict.fromkeys(texts))} }}" if texts else ""
+
+
+_RACES = {"-fallow-store-data-races", "-Ofast"}
+
+_HEAD = re.compile(r"for\s*\([^;,]*;[^;,]*;[^;,]*[-+=][^;,]*\)\s*")
+"""The head of a loop that sets nothing but its variable."""
 
 
 def _check_place(translation: Translation, source: CSource) -> None:
@@ -140,6 +189,7 @@ def _check_place(translation: Translation, source: CSource) -> None:
             region.place,
             "copy it into a variable before the region",
         )
+    check_visible([each.symbol for each in translation.parameters], region)
     function = region.function
     head = source.data[function.start : function.body.start].decode(errors="replace")
     if not function.is_static and re.search(r"\binline\b", head):
@@ -159,12 +209,12 @@ def _check_place(translation: Translation, source: CSource) -> None:
 def _check_threads(translation: Translation, source: CSource, options: Options) -> None:
     """Raises SourceError where several threads of the program make a difference."""
     region = translation.region
-    for symbol, node in translation.conditional_stores:
+    for symbol, node in () if options.allows_races else translation.conditional_stores:
         raise SourceError(
             f"'{symbol.name}' is written under a condition on data, and optimised code would "
             "always write it: another thread may do so at the same time",
             node.place,
-            "write `x = test ? value : x` where no other thread writes it",
+            "write `x = test ? value : x`, or give -fallow-store-data-races, where none does",
         )
     begin, end = _extent(source.data, region)
     for directive in re.findall(rb"#[ \t]*pragma[ \t]+omp[ \t]+([^\n]*)", source.data[begin:end]):
@@ -206,7 +256,7 @@ def _spliced(
             rb"^[ \t]*#[ \t]*pragma[ \t]+(end)?scop\b[^\n]*", b"", data[begin:end], flags=re.M
         ).decode()
         text = f"{{ if (!{each.entry.call}) {{\n{_line_mark(source, begin)}{_blank(data, begin)}"
-        text += f"{original}\n}} }}\n{_line_mark(source, end)}{_blank(data, end)}"
+        text += f"{original}\n}}{each.behind} }}\n{_line_mark(source, end)}{_blank(data, end)}"
         edits.append((begin, end, text))
     pieces: list[str] = []
     position = 0

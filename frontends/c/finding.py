@@ -119,9 +119,20 @@ def _refusal(
         translation = translate(_region(function, statements, around))
     except SourceError as error:
         return error
-    if translation.is_affine:
-        return None
-    return SourceError("parts of this are not affine", statements[0].place)
+    if not translation.is_affine:
+        return SourceError("parts of this are not affine", statements[0].place)
+    if translation.uses_rotated:
+        return SourceError("pointers are used behind a loop that swaps them", statements[0].place)
+    if translation.conditional_stores and any(map(_guards_loops, statements)):
+        return SourceError("a condition on data is around loops", statements[0].place)
+    return None
+
+
+def _guards_loops(statement: Statement) -> bool:
+    """Whether this is no loop, but an `if` with loops in it: these are better regions."""
+    if isinstance(statement, Block) and not statement.is_inlined:
+        return any(map(_guards_loops, statement.statements))
+    return isinstance(statement, If) and _has_loop(statement)
 
 
 def _is_region(function: Function, statement: Statement, around: tuple[Statement, ...]) -> bool:

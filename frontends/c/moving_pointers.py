@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from ...dialects.errors import SourceError
 from .c_types import LONG, ArrayType, CType, FloatType, IntegerType, PointerType
 from .choices import same
+from .declared_pointers import assignments, declared_values, is_fixed, names_in
 from .distances import (
     Distance,
     constant,
@@ -28,7 +29,6 @@ from .tree import (
     Assignment,
     Binary,
     Block,
-    Call,
     Cast,
     Conditional,
     Declare,
@@ -97,14 +97,25 @@ def without_moves(block: Block, function: Block, live: Set[Symbol]) -> Block:
                 "write the element of an array of structures: a[i].x",
             )
     changed = set(assigned_symbols(function.statements, ())) | loop_symbols(function.statements)
-    values = _declared_values(function, changed)
+    values = declared_values(function, changed)
     fixed = {each: value for each, value in values.items() if each not in changed}
     starts = {
         each: value
         for each, value in values.items()
-        if _assignments(function.statements, each) == _assignments(block.statements, each)
+        if assignments(function.statements, each) == assignments(block.statements, each)
     }
-    return _Moves(block, set(moved), fixed, starts).block(block)
+    whole = {
+        each
+        for each in moved
+        if assignments(function.statements, each) == assignments(block.statements, each)
+    }
+    inside = {each.symbol for each in all_statements(block.statements) if isinstance(each, Declare)}
+    ends = {
+        each: value
+        for each, value in declared_values(function, changed - whole).items()
+        if names_in((value,)) & whole and each not in {*changed, *inside}
+    }
+    return _Moves(block, set(moved), fixed, starts, ends).block(block)
 
 
 def moved_pointers(statements: Sequence[Statement]) -> dict[Symbol, Piece]:
@@ -121,32 +132,6 @@ def _pointers_to(member: Symbol) -> set[Symbol]:
     return {each for each in (member.holder, *member.through) if each is not None}
 
 
-def _declared_values(function: Block, changed: Set[Symbol]) -> dict[Symbol, Expression]:
-    """The pointers that are declared with a value that stays what it is."""
-    found: dict[Symbol, Expression] = {}
-    for each in all_statements(function.statements):
-        if isinstance(each, Declare) and isinstance(each.symbol.type, PointerType):
-            value = each.value
-            if value is None or not _is_fixed(value):
-                continue
-            used = {each.symbol, *_names((value,))}
-            # Others may assign what is global, or has an address.
-            shared = any(one.has_address or one.is_global for one in used if not _is_array(one))
-            if not shared and not _names((value,)) & changed:
-                found[each.symbol] = value
-    return found
-
-
-def _is_array(symbol: Symbol) -> bool:
-    return isinstance(symbol.type, ArrayType)
-
-
-def _assignments(statements: Sequence[Statement], symbol: Symbol) -> int:
-    """How often statements assign a variable."""
-    found = (each for each in all_expressions(statements) if isinstance(each, Assignment))
-    return sum(is_name(each.target, symbol) for each in found)
-
-
 def _set_by_name(statements: Sequence[Statement]) -> set[Symbol]:
     """The variables that get a value other than that of their declaration."""
     assignments = (each for each in all_expressions(statements) if isinstance(each, Assignment))
@@ -156,12 +141,18 @@ def _set_by_name(statements: Sequence[Statement]) -> set[Symbol]:
 
 @dataclass
 class _Moves:
-    """Follows the pointers of a region from statement to statement."""
+    """Follows the pointers of a region from statement to statement.
+
+    `fixed` are pointers that stay what they are, `starts` what moved ones are before the region,
+    `ends` those that follow from moved ones there; `held` are those that are never assigned.
+    """
 
     region: Block
     moved: Set[Symbol]
     fixed: dict[Symbol, Expression]
     starts: dict[Symbol, Expression]
+    ends: dict[Symbol, Expression]
+    held: Positions = field(default_factory=Positions)
     now: Positions = field(default_factory=Positions)
     around: list[Symbol] = field(default_factory=list[Symbol])
 
@@ -178,6 +169,9 @@ class _Moves:
                 start = self.starts.get(symbol)
                 whole = Position(Name(symbol.place, symbol.type, symbol))
                 self.now[symbol] = whole if start is None else self._position(start)
+        for symbol, value in self.ends.items():
+            if not names_in((value,)) & self.moved & declared:
+                self.held[symbol] = self._kept(self._position(value))
 
     # Statements
 
@@ -208,6 +202,9 @@ class _Moves:
             self.now[node.symbol] = self._kept(self._position(node.value))
             return []
         value = self._read(node.value)
+        moves = any(isinstance(each, Assignment) for each in walk(node.value))
+        if isinstance(node.symbol.type, PointerType) and self._mentions(node.value) and not moves:
+            self.held[node.symbol] = self._kept(self._position(node.value))
         return [Declare(node.place, node.start, node.end, node.symbol, value, node.refused)]
 
     def _evaluate(self, node: Evaluate) -> list[Statement]:
@@ -283,9 +280,9 @@ class _Moves:
             reason = "points elsewhere after each iteration"
         elif isinstance(start, Lost) or not end.distance:
             return start, start
-        elif _names(end.distance) & varying:
+        elif names_in(end.distance) & varying:
             reason = "moves by another distance in each iteration"
-        elif first is not None and (_names((first,)) & varying or not _is_fixed(first)):
+        elif first is not None and (names_in((first,)) & varying or not is_fixed(first)):
             reason = "moves in a loop whose first value changes, or is read from memory"
         elif symbol is None or first is None or not step:
             reason = "moves in a loop that does not count in constant steps"
@@ -298,7 +295,7 @@ class _Moves:
         count = None
         if isinstance(test, Binary) and is_name(bare(test.left), symbol):
             count = trips(first, test.operator, self._read(test.right), step)
-        if count is None or _names((count,)) & varying or not _is_fixed(count):
+        if count is None or names_in((count,)) & varying or not is_fixed(count):
             return inside, Lost("moves in a loop whose number of iterations is not known")
         return inside, Position(start.base, start.distance + scaled(end.distance, count))
 
@@ -310,7 +307,7 @@ class _Moves:
             raise self._error(symbol, node.first, "does not count the iterations of its loop")
         start, end = self._position(value), self._position(test.right)
         changed = assigned_symbols(node.body.statements, ()).keys()
-        if _names((test.right,)) & changed or not all(map(_is_fixed, end.distance)):
+        if names_in((test.right,)) & changed or not all(map(is_fixed, end.distance)):
             raise self._error(symbol, test, "is compared with an end that may change")
         if not is_name(test.left, symbol) or not same(end.base, start.base):
             raise SourceError(
@@ -320,9 +317,15 @@ class _Moves:
             )
         counter = Symbol(symbol.name, LONG, symbol.place, symbol.offset)
         name = Name(node.place, LONG, counter)
-        self.now[symbol] = Position(start.base, (name,))
-        first = Declare(node.place, node.start, node.start, counter, total(start.distance, name))
-        bound = Binary(test.place, test.type, test.operator, name, total(end.distance, name))
+        before, beyond = start.distance, end.distance
+        count = len(before)
+        if count <= len(beyond) and all(map(same, before, beyond)):  # the distance from the start
+            before, beyond = (), beyond[count:]
+            self.now[symbol] = Position(start.base, (*start.distance, name))
+        else:
+            self.now[symbol] = Position(start.base, (name,))
+        first = Declare(node.place, node.start, node.start, counter, total(before, name))
+        bound = Binary(test.place, test.type, test.operator, name, total(beyond, name))
         amount = Literal(node.step.place, LONG, step)
         advance = Assignment(node.step.place, LONG, "+", name, amount, LONG)
         return For(node.place, node.start, node.end, first, bound, advance, node.body)
@@ -336,6 +339,9 @@ class _Moves:
         """What a pointer points at; moves the pointers that the expression moves."""
         if isinstance(node, Name) and node.symbol in self.moved:
             return self._known(node)
+        held = self.held.get(node.symbol) if isinstance(node, Name) else None
+        if isinstance(held, Position):
+            return held
         if isinstance(node, Name) and node.symbol in self.fixed:
             return self._position(self.fixed[node.symbol])
         if isinstance(node, Cast) and node.type == node.operand.type:
@@ -380,7 +386,7 @@ class _Moves:
         """A position that stays what it is, whatever is assigned later."""
         parts = [*walk(position.base), *uses(position.distance)]
         own = {each.symbol for each in parts if isinstance(each, Name)} - self.moved
-        if not all(_is_fixed(each) for each in (position.base, *position.distance)):
+        if not all(is_fixed(each) for each in (position.base, *position.distance)):
             return Lost("moves by a distance that is read from memory")
         if own & self._assigned or own & self._loops - set(self.around):
             return Lost("moves by a distance that the region assigns")
@@ -445,10 +451,6 @@ def _marker(symbol: Symbol) -> Symbol:
     return Symbol(symbol.name, symbol.type, symbol.place, symbol.offset)
 
 
-def _names(distance: Distance) -> set[Symbol]:
-    return {each.symbol for each in uses(distance) if isinstance(each, Name)}
-
-
 def _first(loop: For) -> Expression | None:
     """The first value of the variable of a loop."""
     if isinstance(loop.first, Declare):
@@ -467,15 +469,6 @@ def _is(one: object, other: object) -> bool:
 
 def _are_pointers(node: Binary) -> bool:
     return all(isinstance(each.type, PointerType) for each in (node.left, node.right))
-
-
-def _is_fixed(node: Expression) -> bool:
-    """Whether an expression reads no memory and has no effect."""
-    return not any(
-        isinstance(each, Assignment | Call)
-        or (isinstance(each, Subscript) and not isinstance(each.type, ArrayType))
-        for each in walk(node)
-    )
 
 
 def _agree(one: Position | Lost, other: Position | Lost) -> bool:

@@ -36,7 +36,8 @@ class Options:
     """How regions are optimised: `schedule` is a text, or None for the default schedule.
 
     With `machine_code`, loops are our own machine code for the target, else C, whose compiler
-    decides on its own which products and sums are fused.
+    decides on its own which products and sums are fused. Where it `allows_races`, others may
+    lose what they write while loops write back what was there.
     """
 
     schedule: str | None = None
@@ -46,6 +47,7 @@ class Options:
     target: Target | None = None
     machine_code: bool = False
     fuses_products: bool = True
+    allows_races: bool = False
 
 
 def given_sizes(function: Function, options: Options) -> dict[str, int]:

@@ -1,26 +1,33 @@
-"""Calls of functions without a result, as the statements of these."""
+"""Inlining of functions with statements: their loops stand before the statement with the call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from clang import cindex
 
+from ...dialects.locations import Location
 from .aliases import element_of
 from .c_types import ArrayType, CType, FloatType, IntegerType, PointerType
 from .continues import without_jumps
+from .hoisting import keeps_order, spread
 from .read_expressions import ExpressionReader
+from .read_types import read_type
 from .tree import (
+    Assignment,
     Block,
     Declare,
+    Evaluate,
     Expression,
+    If,
+    Name,
     Refused,
     Statement,
     Symbol,
     Unsupported,
     all_expressions,
     all_statements,
-    blocks_of,
 )
 
 RETURN = "'return' is not supported inside of a region"
@@ -36,6 +43,7 @@ class Procedures:
 
         scale(m, A[i], 2.0);   ->   { int n = m; double *x = A[i]; double a = 2.0;
                                       for (int k = 0; k < n; k++) x[k] *= a; }
+        y[i] = sum(A[i], m);   ->   double sum; { ...; sum = s; } y[i] = sum;
 
     A call whose statements no region can have stays as it is.
     """
@@ -47,19 +55,53 @@ class Procedures:
         self._count = 0
 
     def block(self, call: cindex.Cursor) -> Block | None:
-        """The statements in place of a call."""
+        """The statements in place of a call whose result, if it has one, is not used."""
+        with self._expressions.hoisting() as before:
+            arguments = [self._expressions.read(each) for each in call.get_arguments()]
+        place = self._expressions.place(call)
+        found = self._body(call, arguments, place)
+        if found is None or not keeps_order(before, None):
+            return None
+        start, end = call.extent.start.offset, call.extent.end.offset
+        body, result = found
+        unused = [] if result is None else [Declare(place, 0, 0, result, None)]
+        statements = [*before, *unused, *body.statements]
+        block = Block(place, start, end, statements, is_inlined=True)
+        spread([block], start, end)  # the text of the call is what a region replaces
+        return block
+
+    def value(
+        self, call: cindex.Cursor, arguments: Sequence[Expression]
+    ) -> tuple[list[Statement], Name] | None:
+        """The statements before one that uses the result of a call, and what stands for it."""
+        place = self._expressions.place(call)
+        found = self._body(call, arguments, place)
+        body, result = found or (None, None)
+        if body is None or result is None:
+            return None
+        before: list[Statement] = [Declare(place, 0, 0, result, None), body]
+        return before, Name(place, result.type, result)
+
+    def _body(
+        self, call: cindex.Cursor, arguments: Sequence[Expression], place: Location
+    ) -> tuple[Block, Symbol | None] | None:
+        """What a call runs, and the variable that has its result."""
         meant = call.referenced
         if meant is None or meant.kind.name != "FUNCTION_DECL":
             return None
         definition = meant.get_definition()
-        if definition is None or definition.result_type.kind.name != "VOID":
+        if definition is None:
             return None
+        kind = read_type(definition.result_type)
+        is_number = isinstance(kind, IntegerType | FloatType)
+        if not is_number and definition.result_type.kind.name != "VOID":
+            return None
+        result = Symbol(meant.spelling, kind, place, 0) if is_number else None
         name = definition.get_usr()
         is_free = name not in self._around and len(self._around) < _DEEPEST and self._count < _MOST
         if not is_free:
             return None
         self._count += 1
-        arguments = [self._expressions.read(each) for each in call.get_arguments()]
         self._around.append(name)
         try:
             with self._expressions.scope():
@@ -70,18 +112,13 @@ class Procedures:
         if members or len(arguments) != len(parameters):
             return None
         pairs = list(zip(parameters, arguments, strict=True))
+        if result is not None:
+            body = _with_result(body, result)
         statements = without_jumps(body, RETURN).statements
         if not all(_may_pass(*pair) for pair in pairs) or not all(map(_is_plain, statements)):
             return None
-        place = self._expressions.place(call)
-        start, end = call.extent.start.offset, call.extent.end.offset
-        declared = [Declare(place, start, end, *pair) for pair in pairs]
-        block = Block(place, start, end, [*declared, *statements], is_inlined=True)
-        for each in _blocks(block):
-            each.start, each.end = start, end  # the text of the call is what a region replaces
-            for statement in each.statements:
-                statement.start, statement.end = start, end
-        return block
+        declared = [Declare(place, 0, 0, *pair) for pair in pairs]
+        return Block(place, 0, 0, [*declared, *statements], is_inlined=True), result
 
     def _definition(self, definition: cindex.Cursor) -> tuple[list[Symbol], Block]:
         children = list(definition.get_children())
@@ -124,8 +161,23 @@ def _is_plain(statement: Statement) -> bool:
     )
 
 
-def _blocks(block: Block) -> Iterator[Block]:
-    yield block
-    for statement in block.statements:
-        for inner in blocks_of(statement):
-            yield from _blocks(inner)
+def _with_result(body: Block, result: Symbol) -> Block:
+    """Statements that assign what they return: `return x;` -> `result = x; return;`."""
+    statements: list[Statement] = []
+    for each in body.statements:
+        if isinstance(each, Refused) and each.reason == RETURN and each.expressions:
+            (value,) = each.expressions
+            target = Name(each.place, result.type, result)
+            given = Assignment(each.place, result.type, "", target, value, result.type)
+            statements += [
+                Evaluate(each.place, each.start, each.end, given),
+                replace(each, expressions=()),
+            ]
+        elif isinstance(each, If):
+            one, other = (_with_result(inner, result) for inner in (each.one, each.other))
+            statements.append(replace(each, one=one, other=other))
+        elif isinstance(each, Block):
+            statements.append(_with_result(each, result))
+        else:
+            statements.append(each)
+    return replace(body, statements=statements)

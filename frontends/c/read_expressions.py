@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from typing import TypeAlias
 
 from clang import cindex
 
@@ -22,7 +23,8 @@ from .c_types import (
     promoted,
 )
 from .clang_library import BINARY, CSource, evaluate, place_of, unary_operator
-from .read_types import is_const, is_uniform, is_volatile, member_position, read_row, read_type
+from .read_members import MemberArray, has_own_memory, holder_of, of_element
+from .read_types import is_const, is_uniform, is_volatile, read_row, read_type
 from .tree import (
     Assignment,
     Binary,
@@ -32,6 +34,7 @@ from .tree import (
     Expression,
     Literal,
     Name,
+    Statement,
     Subscript,
     Symbol,
     Unary,
@@ -39,6 +42,11 @@ from .tree import (
     walk,
     widened,
 )
+
+Inliner: TypeAlias = (
+    "Callable[[cindex.Cursor, Sequence[Expression]], tuple[list[Statement], Name] | None]"
+)
+"""The statements that a call runs, and what stands for its result."""
 
 _LARGEST = 500
 """Parts of an expression that takes the place of a call."""
@@ -57,24 +65,16 @@ _REASONS: dict[str, tuple[str, str | None]] = {
 }
 
 
-class MemberArray(Subscript):
-    """An array in an element of an array, `a[i].v`: `index` is where it begins."""
-
-    def element(self, place: Location, kind: CType, index: Expression) -> Subscript:
-        """`a[i].v[j]` -> `a[i][1 + j]`"""
-        is_short = isinstance(index.type, IntegerType) and index.type.width < 32
-        total = Binary(place, INT if is_short else index.type, "+", self.index, index)
-        return Subscript(place, kind, self.base, total)
-
-
 class ExpressionReader:
     """Reads expressions; raises nothing: what cannot be read becomes `Unsupported`."""
 
     def __init__(self, source: CSource) -> None:
         self.source = source
         self.symbols: dict[str, Symbol] = {}
+        self.inliner: Inliner | None = None
         self._inlining: list[str] = []
         self._bound: dict[Symbol, Expression] = {}
+        self._hoisted: list[Statement] | None = None
 
     @property
     def has_members(self) -> bool:
@@ -87,10 +87,29 @@ class ExpressionReader:
         outer = self.symbols
         self.symbols = {key: each for key, each in outer.items() if each.is_global}
         try:
-            yield
+            with self._conditionally():
+                yield
         finally:
             outer.update({key: each for key, each in self.symbols.items() if each.is_global})
             self.symbols = outer
+
+    @contextmanager
+    def hoisting(self) -> Generator[list[Statement]]:
+        """Calls of functions with statements: these are added to the list, to stand before."""
+        outer, self._hoisted = self._hoisted, []
+        try:
+            yield self._hoisted
+        finally:
+            self._hoisted = outer
+
+    @contextmanager
+    def _conditionally(self) -> Generator[None]:
+        """What is not always evaluated, or not here: nothing of it may stand before."""
+        outer, self._hoisted = self._hoisted, None
+        try:
+            yield
+        finally:
+            self._hoisted = outer
 
     def place(self, cursor: cindex.Cursor) -> Location:
         """Where a piece begins; of a macro, where it is used."""
@@ -178,8 +197,8 @@ class ExpressionReader:
             return self._constant(cursor, kind, place)
         if name == "DECL_REF_EXPR":
             return self._name(cursor, kind, place)
-        if name == "MEMBER_REF_EXPR" and len(inner) == 1 and _has_own_memory(cursor):
-            holder = _holder(inner[0])
+        if name == "MEMBER_REF_EXPR" and len(inner) == 1 and has_own_memory(cursor):
+            holder = holder_of(inner[0])
             base, structure = self.read(holder), holder.type.get_canonical()
             is_pointer = structure.kind.name == "POINTER"
             if isinstance(base, Unary) and isinstance(base.operand, Name):  # (&s)->x
@@ -189,7 +208,7 @@ class ExpressionReader:
                 base = self._dereference(base, read_row(structure), place)
             if isinstance(base, Name):
                 return Name(place, kind, self._member(base, cursor))
-            member = _of_element(base, structure, cursor.referenced, kind, place)
+            member = of_element(base, structure, cursor.referenced, kind, place)
             if member is not None:
                 return member
         if name == "ARRAY_SUBSCRIPT_EXPR" and len(inner) == 2:
@@ -204,7 +223,9 @@ class ExpressionReader:
         if name in ("BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR") and len(inner) == 2:
             return self._binary(cursor, inner, kind, place)
         if name == "CONDITIONAL_OPERATOR" and len(inner) == 3:
-            test, one, other = (self.read(each) for each in inner)
+            test = self.read(inner[0])
+            with self._conditionally():
+                one, other = self.read(inner[1]), self.read(inner[2])
             return Conditional(place, kind, test, one, other)
         if name == "CALL_EXPR":
             return self._call(cursor, inner, kind, place)
@@ -274,7 +295,12 @@ class ExpressionReader:
         self, cursor: cindex.Cursor, inner: list[cindex.Cursor], kind: CType, place: Location
     ) -> Expression:
         operator = BINARY.get(cursor.binary_operator.name, "")
-        left, right = self.read(inner[0]), self.read(inner[1])
+        left = self.read(inner[0])
+        if operator in ("&&", "||"):
+            with self._conditionally():
+                right = self.read(inner[1])
+        else:
+            right = self.read(inner[1])
         if operator == "=":
             return Assignment(place, kind, "", left, right, kind)
         if operator.endswith("=") and cursor.kind.name == "COMPOUND_ASSIGNMENT_OPERATOR":
@@ -309,11 +335,19 @@ class ExpressionReader:
         definition = meant.get_definition()
         if definition is None or definition.get_usr() in self._inlining:
             return call
+        call.is_defined = True
         self._inlining.append(definition.get_usr())
-        replaced = self._with_arguments(call, definition)
-        if replaced is None:
-            self._inline(call, definition)
+        with self._conditionally():
+            replaced = self._with_arguments(call, definition)
+            if replaced is None:
+                self._inline(call, definition)
         self._inlining.pop()
+        if self._hoisted is not None and self.inliner is not None:
+            whole = replaced or call
+            found = self.inliner(cursor, arguments) if _has_statements(whole) else None
+            if found is not None:
+                self._hoisted += found[0]
+                return found[1]
         return call if replaced is None else replaced
 
     def _with_arguments(self, call: Call, definition: cindex.Cursor) -> Expression | None:
@@ -405,6 +439,22 @@ class ExpressionReader:
         return Conditional(place, one.type, self.read(inner[0]), one, other)
 
 
+def _has_statements(node: Expression) -> bool:
+    """Whether an expression calls a function that is more than an expression of its parameters."""
+    for each in walk(node):
+        if isinstance(each, Call) and each.is_defined and not each.is_pure:
+            if each.inlined is None:
+                return True
+            own = {*each.parameters, *(symbol for symbol, _ in each.variables)}
+            read = (each.inlined, *(value for _, value in each.variables))
+            names = (one for part in read for one in walk(part) if isinstance(one, Name))
+            if any(name.symbol not in own and name.symbol.constant is None for name in names):
+                return True
+            if any(map(_has_statements, read)):
+                return True
+    return False
+
+
 def _converted(value: Expression, kind: CType) -> Expression:
     return Cast(value.place, kind, value, explicit=False) if value.type != kind else value
 
@@ -436,56 +486,6 @@ def element_behind(
             index = Binary(place, LONG, "+", far, near)
         pointer = left
     return Subscript(place, kind, pointer, index)
-
-
-def _of_element(
-    base: Expression,
-    structure: cindex.Type,
-    member: cindex.Cursor | None,
-    kind: CType,
-    place: Location,
-) -> Subscript | None:
-    """A member of an element, `a[i].x` -> `a[i][0]`; None where its type is not that of others."""
-    row = _row_of(base)
-    found = None if member is None else member_position(structure, member)
-    if row is None or found is None or found[0] != row.element:
-        return None
-    position = Literal(place, INT, found[1])
-    if isinstance(kind, ArrayType) and kind.element == row.element:
-        return MemberArray(place, kind, base, position)
-    return Subscript(place, kind, base, position) if kind == row.element else None
-
-
-def _row_of(base: Expression) -> ArrayType | None:
-    """The structure that an element of an array is, as a row of numbers."""
-    if not isinstance(base, Subscript):
-        return None
-    around = _row_of(base.base) if isinstance(base.base, Subscript) else base.base.type
-    if isinstance(around, PointerType):
-        around = around.target
-    elif isinstance(around, ArrayType):
-        around = around.element
-    return around if isinstance(around, ArrayType) else None
-
-
-def _holder(base: cindex.Cursor) -> cindex.Cursor:
-    """What a member is written behind: the anonymous structures around it have no name."""
-    while base.type.get_canonical().get_declaration().is_anonymous_record_decl():
-        (base,) = base.get_children()
-    return base
-
-
-def _has_own_memory(member: cindex.Cursor) -> bool:
-    """Whether a member is no bit-field, and shares its memory with no other one."""
-    declared = member.referenced
-    if declared is None or declared.is_bitfield():
-        return False
-    around = declared.semantic_parent
-    while around is not None and around.kind.name == "STRUCT_DECL":
-        if not around.is_anonymous_record_decl():
-            return True
-        around = around.semantic_parent
-    return False
 
 
 def _outlives_calls(variable: cindex.Cursor) -> bool:

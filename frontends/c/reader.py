@@ -8,6 +8,8 @@ from clang import cindex
 
 from .clang_library import CSource, evaluate
 from .continues import HINT, REASON, without_continue
+from .hoisting import keeps_order, spread
+from .initial_values import initial_elements
 from .lagging_loops import without_lagging
 from .meeting_loops import without_meeting
 from .procedures import RETURN, Procedures
@@ -60,6 +62,7 @@ class Reader:
         self.source = source
         self.expressions = ExpressionReader(source)
         self.procedures = Procedures(self.expressions, self._block)
+        self.expressions.inliner = self.procedures.value
         self._has_labels = False
 
     def functions(self, unit: cindex.TranslationUnit) -> list[Function]:
@@ -115,7 +118,7 @@ class Reader:
         if name == "PAREN_EXPR" and len(inner) == 1:
             return self.statements(inner[0])
         if name == "DECL_STMT":
-            declared = (self._declaration(each, start, end) for each in inner)
+            declared = (each for one in inner for each in self._declaration(one, start, end))
             return [part for each in declared for part in apart(each)]
         if name == "FOR_STMT":
             return [self._loop(cursor, inner)]
@@ -125,8 +128,10 @@ class Reader:
         if name == "DO_STMT" and len(inner) == 2 and (done := self._do(cursor, inner)):
             return done
         if name == "IF_STMT" and len(inner) in (2, 3):
+            before, test = self._hoisted(inner[0], start)
             one, other = self._block(inner[1]), self._block((*inner, None)[2], cursor)
-            return [If(place, start, end, self.expressions.read(inner[0]), one, other)]
+            choice = If(place, start, end, test, one, other)
+            return [Block(place, start, end, [*before, choice])] if before else [choice]
         if name == "SWITCH_STMT" and len(inner) == 2:
             test = self.expressions.read(inner[0])
             choice = chain(cursor, test, place, self.statements)
@@ -137,10 +142,23 @@ class Reader:
         if name == "CALL_EXPR" and (block := self.procedures.block(cursor)) is not None:
             return [block]
         if cursor.kind.is_expression():
-            found = apart(Evaluate(place, start, end, self.expressions.read(cursor)))
+            before, expression = self._hoisted(cursor, start)
+            found = [*before, *apart(Evaluate(place, start, end, expression))]
             return found if len(found) == 1 else [Block(place, start, end, found)]
         reason, hint = _REASONS.get(name, ("this statement is not supported", None))
+        if name == "RETURN_STMT" and inner:
+            before, value = self._hoisted(inner[0], start)
+            return [*before, Refused(place, start, end, reason, hint, (value,), leaves=True)]
         return [self._refused(cursor, reason, hint)]
+
+    def _hoisted(self, cursor: cindex.Cursor, start: int) -> tuple[list[Statement], Expression]:
+        """An expression that is always evaluated, and the calls that are made before it."""
+        with self.expressions.hoisting() as before:
+            expression = self.expressions.read(cursor)
+        if not keeps_order(before, expression):
+            return [], self.expressions.read(cursor)
+        spread(before, start, start)  # the text is that of the statement itself
+        return before, expression
 
     def _do(self, cursor: cindex.Cursor, inner: list[cindex.Cursor]) -> list[Statement]:
         """`do A while (t);` -> `A while (t) A`; none where that would repeat a loop."""
@@ -171,10 +189,10 @@ class Reader:
         parts = tuple(expressions), tuple(blocks)
         return Refused(place, start, end, reason, hint, *parts, leaves, is_loop)
 
-    def _declaration(self, cursor: cindex.Cursor, start: int, end: int) -> Statement:
+    def _declaration(self, cursor: cindex.Cursor, start: int, end: int) -> list[Statement]:
         place = self.expressions.place(cursor)
         if cursor.kind.name != "VAR_DECL":
-            return Block(place, start, end, [])  # a type
+            return [Block(place, start, end, [])]  # a type
         symbol = self.expressions.symbol(cursor)
         refused = None
         if cursor.storage_class.name in ("STATIC", "EXTERN"):
@@ -182,15 +200,21 @@ class Reader:
         inner = [each for each in cursor.get_children() if each.kind.is_expression()]
         inner.sort(key=lambda each: each.extent.start.offset)
         values = inner[len(symbol.extents) :]
-        value = self.expressions.read(values[-1]) if values else None
-        return Declare(place, start, end, symbol, value, refused)
+        if values and values[-1].kind.name == "INIT_LIST_EXPR":
+            elements = initial_elements(symbol, values[-1], self.expressions)
+            if elements is not None:
+                filled = Block(place, start, end, elements, is_inlined=True)
+                spread([filled], start, end)
+                return [Declare(place, start, end, symbol, None, refused), filled]
+        before, value = self._hoisted(values[-1], start) if values else ([], None)
+        return [*before, Declare(place, start, end, symbol, value, refused)]
 
     def _loop(self, cursor: cindex.Cursor, inner: list[cindex.Cursor]) -> Statement:
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
         place = self.expressions.place(cursor)
         if len(inner) < 4:
             return self._incomplete(cursor, inner)
-        first = self.statements(inner[0])
+        first = _flat(self.statements(inner[0]))
         test = self.expressions.read(inner[1])
         steps = _flat(self.statements(inner[2]))
         body = without_continue(self._block(inner[3]))
@@ -243,8 +267,11 @@ class Reader:
 
 
 def _flat(statements: list[Statement]) -> list[Statement]:
-    """Statements without blocks around some of them."""
-    inner = (_flat(each.statements) if isinstance(each, Block) else [each] for each in statements)
+    """Statements without blocks around some of them, but for those of calls."""
+    inner = (
+        _flat(each.statements) if isinstance(each, Block) and not each.is_inlined else [each]
+        for each in statements
+    )
     return [each for part in inner for each in part]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from ...dialects.errors import SourceError
 from ..text.affine import Affine, Index, bound_text, set_text
 from ..text.conditions import (
@@ -44,6 +46,11 @@ from .tree import (
 from .values import Constant, Linear, Scalar, Value
 from .variables import Variable
 
+Path: TypeAlias = "tuple[tuple[str, bool], ...]"
+"""Branches of conditions on data: the truth value of each, and whether it is negated."""
+Element: TypeAlias = "tuple[int, str, str]"
+"""A block of the text, an array and subscripts."""
+
 
 class Statements:
     """Emits statements."""
@@ -57,8 +64,22 @@ class Statements:
         self.arrays = LocalArrays(expressions, names)
         self._blocks: dict[Block, tuple[TextBlock[Piece], int]] = {}
         self._cells: dict[Block, list[Variable]] = {}
+        self._taken: list[tuple[TextBlock[Piece], list[str]]] = []
         self._guards: list[str] = []
-        self.conditional_stores: dict[str, Piece] = {}
+        self._branches: list[tuple[str, bool]] = []
+        self._stores: dict[Element, list[tuple[Path, Piece]]] = {}
+
+    @property
+    def conditional_stores(self) -> dict[str, Piece]:
+        """The arrays that are written under a condition on data, each with a place.
+
+        Where the same iteration writes the element in any case, no thread but this one may do so.
+        """
+        found: dict[str, Piece] = {}
+        for (_, name, _), stores in self._stores.items():
+            if not _always({path for path, _ in stores}):
+                found.setdefault(name, stores[0][1])
+        return found
 
     def region(self, block: Block) -> None:
         """Emits the statements of a region; raises SourceError."""
@@ -67,12 +88,19 @@ class Statements:
 
     def block(self, block: Block) -> None:
         """Emits the statements of a block into the emitter's innermost one."""
-        self._blocks[block] = self.emitter.blocks[-1], len(self._guards)
+        innermost = self.emitter.blocks[-1]
+        self._blocks[block] = innermost, len(self._guards)
+        is_first = not self._taken or self._taken[-1][0] is not innermost
+        if is_first:
+            self._taken.append((innermost, []))
         for statement in block.statements:
             self.statement(statement)
         for variable in self._cells.pop(block, ()):  # the branch may be printed again
-            self.names.release(variable.cell)
+            self._taken[-1][1].append(variable.cell)
             variable.cell = ""
+        if is_first:
+            for name in self._taken.pop()[1]:
+                self.names.release(name)
 
     def statement(self, node: Statement) -> None:
         """Emits one statement; raises SourceError."""
@@ -121,6 +149,7 @@ class Statements:
             self.expressions.domain.inside(_within(bounds, name)),
             self.emitter.block() as block,
         ):
+            block.names.add(name)
             self.block(node.body)
         del self.expressions.names[symbol]
         self.expressions.left_loops.add(symbol)
@@ -135,6 +164,7 @@ class Statements:
         head = self.opaque.head(node, symbol, name)
         self.expressions.left_loops.discard(symbol)
         with self.emitter.block() as block:
+            block.names.add(name)
             text = f"arith.index_cast {head.index(self.emitter, node)} : index to {kind.mlir}"
             number = self.emitter.operation(text, node)
             self.expressions.names[symbol] = Scalar(number, kind)
@@ -214,8 +244,10 @@ class Statements:
                 text = f"arith.andi {self._guards[-1]}, {guard} : i1"
                 guard = self.emitter.operation(text, node)
             self._guards.append(guard)
+            self._branches.append((truth, negated))
             with self.expressions.guards.under(truth, not negated):
                 self.block(block)
+            self._branches.pop()
             self._guards.pop()
 
     def _kept_branch(self, truth: str, one: Block, other: Block, node: If) -> None:
@@ -309,8 +341,9 @@ class Statements:
         guarded: bool = True,
     ) -> None:
         stored = self.expressions.arithmetic.scalar(value, node)
+        element = id(self.emitter.blocks[-1]), name, subscripts
+        self._stores.setdefault(element, []).append((tuple(self._branches), node))
         if self._guards and guarded:
-            self.conditional_stores.setdefault(name, node)
             text = f"affine.load %{name}[{subscripts}] : {kind}"
             old = Scalar(self.emitter.operation(text, node), stored.type)
             stored = self.expressions.arithmetic.select(
@@ -338,13 +371,23 @@ class Statements:
         block, guards = self._blocks[variable.block]
         guarded = len(self._guards) > guards  # else the variable lives where the guard holds
         if not variable.cell:
-            variable.cell = self.names.take(variable.symbol.name)
+            variable.cell = self._cell_name(variable.symbol.name, block)
             # A store under a guard may keep what it has.
             zero = Constant(0, kind)
             first = self.expressions.arithmetic.scalar(zero, node).name if guarded else ""
             self.emitter.allocate(block, variable.cell, kind.mlir, node, first)
             self._cells.setdefault(variable.block, []).append(variable)
         self._store(variable.cell, "", f"memref<{kind.mlir}>", value, node, guarded=guarded)
+
+    def _cell_name(self, name: str, block: TextBlock[Piece]) -> str:
+        """A name that nothing inside of the block has either: cells are at its beginning."""
+        found = [self.names.take(name)]
+        while found[-1] in block.inner:
+            found.append(self.names.take(name))
+        for each in found[:-1]:
+            self.names.release(each)
+        block.names.add(found[-1])
+        return found[-1]
 
     def _declare(self, node: Declare) -> None:
         symbol = node.symbol
@@ -374,6 +417,20 @@ class Statements:
         self.expressions.variables.of[name] = variable
         self.expressions.values[variable] = self.expressions.value(node)
         return name
+
+
+def _always(paths: set[Path]) -> bool:
+    """Whether one of several paths of branches is taken in any case."""
+    while paths and () not in paths:
+        both = {each[:-1] for each in paths if (*each[:-1], _other(each[-1])) in paths}
+        if both <= paths:
+            return False
+        paths = paths | both
+    return bool(paths)
+
+
+def _other(branch: tuple[str, bool]) -> tuple[str, bool]:
+    return branch[0], not branch[1]
 
 
 def _is_discarded(node: Expression) -> bool:

@@ -22,6 +22,7 @@ from .flat_arrays import NewStrides, Stride, extents
 from .moving_pointers import moved_pointers, without_moves
 from .names import Names
 from .regions import Region
+from .rotated_pointers import Rotation, without_rotations
 from .sizes import size_symbols
 from .statements import Statements
 from .tree import (
@@ -64,7 +65,8 @@ class Translation:
     where they are. With `has_products`, subscripts are not affine in
     loop variables. `ended_loops` are loop variables that are read behind the region;
     `conditional_stores` are of memory that C writes under a condition on data only,
-    `uncertain_reads` are variables behind pointers that C may not follow.
+    `uncertain_reads` are variables behind pointers that C may not follow; `rotations` are loops
+    behind which pointers that they rotate may be used; with `uses_rotated`, the region uses some.
     """
 
     region: Region
@@ -76,6 +78,8 @@ class Translation:
     conditional_stores: tuple[tuple[Symbol, Piece], ...] = ()
     uncertain_reads: tuple[Symbol, ...] = ()
     has_products: bool = False
+    rotations: tuple[Rotation, ...] = ()
+    uses_rotated: bool = False
 
     @property
     def is_affine(self) -> bool:
@@ -99,6 +103,7 @@ def translate(region: Region) -> Translation:
 
 def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Translation:
     """The text of a region, whose statements are those of the block; raises SourceError."""
+    block, rotations = without_rotations(block)
     later = {each.symbol for each in all_expressions(behind) if isinstance(each, Name)}
     body = without_moves(
         block,
@@ -186,6 +191,14 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
     spelled = {each.name: each.symbol.spelling for each in parameters}
     symbols = [each.symbol for each in parameters]
     uncertain = tuple(uncertain_reads(symbols, body.statements))
+    rotated = tuple(
+        rotation
+        for rotation in rotations
+        if any(
+            _is_lasting(each, later, behind) or _is_repeated(each, region)
+            for each in rotation.targets
+        )
+    )
     return Translation(
         region,
         text,
@@ -199,6 +212,8 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
         stored,
         uncertain,
         expressions.gathers.has_products,
+        rotated,
+        not all(each.is_last for each in rotations),
     )
 
 

@@ -112,7 +112,8 @@ class Call(Typed):
     """A call; `inlined` is what a function returns that is one expression, over `parameters`.
 
     The expression also uses local `variables`, which have values over those before them.
-    `is_pure` says that it is declared with `__attribute__((const))`.
+    `is_pure` says that it is declared with `__attribute__((const))`, `is_defined` that the file has
+    its statements.
     """
 
     function: str
@@ -121,6 +122,7 @@ class Call(Typed):
     variables: tuple[tuple[Symbol, Expression], ...] = ()
     inlined: Expression | None = None
     is_pure: bool = False
+    is_defined: bool = False
 
 
 @dataclass(eq=False)

@@ -140,7 +140,7 @@ def find_variables(region: Block, outer: set[Symbol], live_behind: set[Symbol]) 
             continue
         for variable in _place(symbol, region):
             found.of.update(dict.fromkeys(variable.uses, variable))
-            _declarations(variable, region, found)
+            _declarations(variable, variable.block, found)
     return found
 
 
@@ -241,7 +241,7 @@ def _place(symbol: Symbol, block: Block) -> Iterator[Variable]:
                 yield from _place(symbol, inner)
     elif using:
         variable = Variable(symbol, block)
-        for statement in using:
+        for statement in _flat(using):
             if isinstance(statement, Declare) and statement.symbol is symbol:
                 variable.assignments += statement.value is not None
             for use in _uses(symbol, [statement]):
@@ -256,6 +256,15 @@ def _place(symbol: Symbol, block: Block) -> Iterator[Variable]:
             variable.in_own_block &= not _declares_with_value(symbol, statement)
             variable.assignments += _declares_with_value(symbol, statement)
         yield variable
+
+
+def _flat(statements: Sequence[Statement]) -> Iterator[Statement]:
+    """Statements, with those of blocks that stand between them."""
+    for each in statements:
+        if isinstance(each, Block):
+            yield from _flat(each.statements)
+        else:
+            yield each
 
 
 def _own_targets(expression: Expression, symbol: Symbol) -> Iterator[Name]:

@@ -12,14 +12,15 @@ from .jumps import Jumps
 from .local_functions import lift
 from .loop_forms import LoopForms
 from .memberships import Memberships
+from .rotations import Rotations
 from .source import PythonSource
 from .truth_variables import TruthVariables
 
 
 def rewrite(definition: ast.FunctionDef, source: PythonSource, captured: Captured) -> None:
-    """Replaces nested functions, generators, jumps, loops over sequences, formulas, memberships.
+    """Replaces nested functions, generators, jumps, loops over sequences, rotations, formulas.
 
-    And truth values, and the new values of arguments, which get names of their own.
+    And memberships, truth values, and new values of arguments, which get names of their own.
 
     Raises SourceError.
     """
@@ -31,6 +32,7 @@ def rewrite(definition: ast.FunctionDef, source: PythonSource, captured: Capture
     # The bodies of loops over constants are repeated: none has a jump of a loop around it then.
     Jumps(captured, taken, source, definition).visit(definition)
     LoopForms(captured, taken, source).visit(definition)
+    Rotations(definition, taken, source).rewrite()
     Formulas(captured).visit(definition)
     Memberships(captured).visit(definition)
     TruthVariables(definition).visit(definition)

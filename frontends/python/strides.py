@@ -53,7 +53,8 @@ def strided(value: Any, *, writes: bool) -> tuple[Strided, Any] | None:
     flipped = tuple(
         stride < 0 and extent > 1 for stride, extent in zip(given.strides, given.shape, strict=True)
     )
-    array = np.flip(given, tuple(axis for axis, each in enumerate(flipped) if each))
+    axes = tuple(axis for axis, each in enumerate(flipped) if each)
+    array = np.flip(given, axes) if axes else given
     strides = array.strides
     moving = [axis for axis, extent in enumerate(array.shape) if extent > 1 and strides[axis]]
     if writes and any(array.shape[a] > 1 and not strides[a] for a in range(array.ndim)):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import islpy as isl
 
-from ...passes.polyhedral.isl_context import coalesced
+from ...passes.polyhedral.isl_context import TooComplexError, coalesced
 
 _SET = isl.dim_type.set
 
 
 def limits(values: isl.Set, context: isl.Set) -> tuple[isl.Constraint, ...]:
-    """Constraints that bound the last dimension from both sides, for those before it."""
+    """Constraints that bound the last dimension from both sides, for those before it.
+
+    Raises TooComplexError.
+    """
     last = values.dim(_SET) - 1
     values = coalesced(values)
     for hull in (isl.Set.simple_hull, isl.Set.convex_hull):
@@ -23,7 +26,8 @@ def limits(values: isl.Set, context: isl.Set) -> tuple[isl.Constraint, ...]:
         signs = {limit.get_coefficient_val(_SET, last).sgn() for limit in found}
         if len(signs) == 2:
             return found
-    raise AssertionError("the values of a loop are bounded")
+    # As of {0 <= i <= n} and {n <= i <= 0}: no affine bound is one for all sizes.
+    raise TooComplexError("a loop has no affine bounds that hold for all sizes")
 
 
 def _inequalities(values: isl.BasicSet) -> list[isl.Constraint]:

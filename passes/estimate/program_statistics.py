@@ -219,7 +219,8 @@ class StatementStatistics:
         """
         if not self._is_in_blocks:
             return self.spans
-        outer = [max(range(len(row)), key=lambda d: abs(row[d])) for row in map(self.slopes, loops)]
+        rows = [row for row in map(self.slopes, loops) if row]
+        outer = [max(range(len(row)), key=lambda d: abs(row[d])) for row in rows]
         return self._spans_in(tuple(dict.fromkeys((*outer, *range(len(self.statement.loops))))))
 
     @cached_property

@@ -3,6 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Value:
+    """An expression, and whether its type is an integer's."""
+
+    text: str
+    is_integer: bool
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop variable from 0 to a bound."""
+
+    name: str
+    bound: str
+
 
 INTEGERS = (
     *("int", "int", "int", "unsigned", "short", "unsigned short", "unsigned char"),
@@ -66,6 +84,8 @@ WALKS = (
     "if ({n} > 0) {{ int {k} = {n}; do {{ *{q}++ = {value}; }} while (--{k}); }}",
     "for ({type} *{r} = {q}, *{e} = {q} + {n}; {r} < {e}; {r}++) *{r} = {value};",
     "{type} *{r}, *{e}; for ({r} = {q}, {e} = {q} + {n}; {r} != {e}; ++{r}) *{r} = {value};",
+    "{type} *{e} = {q} + {n}; while ({q} < {e}) *{q}++ = {value};",
+    "{type} *{r} = {q}, *{e} = {r} + {n}; while ({r} < {e}) {{ *{r} = {value}; {r}++; }}",
     "{q} += {n}; for ({i} = 0; {i} < {n}; {i}++) *--{q} = {value};",
     "for ({i} = 0; {i} < {n}; {i}++) {{ {type} *{r} = {q} + {i} * {m};"
     " for (int {j} = 0; {j} < {m}; {j}++) *{r}++ = {value}; }}",

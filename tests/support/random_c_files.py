@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from .c_drivers import LARGEST, Argument, driver
 from .c_file_forms import (
@@ -21,8 +22,11 @@ from .c_file_forms import (
     STYLES,
     WALKS,
     WHOLE,
+    Loop,
+    Value,
     without_endless,
 )
+from .random_c_calls import rotation, value_call
 
 
 @dataclass(frozen=True)
@@ -31,22 +35,6 @@ class CFile:
 
     text: str
     driver: str
-
-
-@dataclass(frozen=True)
-class Value:
-    """An expression, and whether its type is an integer's."""
-
-    text: str
-    is_integer: bool
-
-
-@dataclass(frozen=True)
-class Loop:
-    """A loop variable from 0 to a bound."""
-
-    name: str
-    bound: str
 
 
 @dataclass
@@ -113,6 +101,7 @@ class Writer:
     def nest(self) -> str:
         """A statement of the function's block."""
         kinds = (self.loop, self.loop, self.loop, self.walk, self.while_loop, self.local_array)
+        kinds = (*kinds, partial(rotation, self))
         numbers = dict(self.numbers)
         text = self.random.choice(kinds)(1)
         self.numbers = numbers
@@ -123,6 +112,7 @@ class Writer:
         kinds = [self.assign, self.assign, self.assign, self.update, self.add_up]
         kinds += [self.conditional, self.conditional, self.declare, self.extreme, self.jump]
         kinds += [self.swap, self.call, self.sum_of_row, self.compact, self.selected]
+        kinds.append(partial(value_call, self))
         if len(self.loops) < 3:
             kinds += [self.loop, self.loop, self.loop, self.loop, self.walk, self.while_loop]
         return self.random.choice(kinds)(depth)

@@ -40,6 +40,7 @@ COMPILERS = ("gcc", "clang", "cc")
 _WITH_VALUE = ("-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter", "-imacros")
 _OTHER_FLAGS = (
     *("-std=", "-ansi", "-ffp-contract=", "-funsigned-char", "-fsigned-char", "-pthread", "-m32"),
+    *("-fallow-store-data-races", "-Ofast"),
 )
 _WITH_OTHER_VALUE = ("-o", "-x", "-MF", "-MT", "-MQ", "-L", "-l", "-Xlinker", "-T", "-u", "-z")
 _OF_CODE = (

@@ -43,6 +43,17 @@ BODIES = (
     "double *p, *q; for (p = a, q = a + n; p <= q; p++, q--) { *p += 1; *q -= 2; }",
     "double *p = a; int k = n; while (k > 0) { *p++ = b[k]; k--; }",
 )
+POINTERS = (
+    "double *p = a, *e = p + n; while (p < e) *p++ += 2;",
+    "double *e = a + n; while (a != e) { double v = *b++; *a++ = v * 2; }",
+    "double *p = a, *e = a + n; while (p < e) { *p = *b * *p; p++; b++; }",
+    "for (int i = 0; i < n; i++) { double *r = a + i * m, *e = r + m; while (r < e) *r++ += i; }",
+    "const double *p = b, *e = b + n; double s = 0; while (p < e) { s += *p++; *a += s; a++; }",
+    "double *p = a + 2, *e = p + n; const double *q = b; while (p < e) *p++ = *q++;",
+    "double *p = a, *e = p + n; p += 1; while (p < e) *p++ += 2;",
+    "double *p = a, *e = p + n; *p++ = 4; double *d = p; while (p < e) *p++ = *d;",
+    "double *p = a, *q = p++, *e = p + n; while (p < e) *p++ = *q++ + 1;",
+)
 
 
 REFUSED = (
@@ -65,12 +76,12 @@ def _write(body: str, folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("body", [*BODIES, *POINTERS])
 def test_loops_that_count(body: str, tmp_path: Path) -> None:
     assert_same_as_compiled(_write(body, tmp_path), ((0, 4), (1, 1), (5, 3), (8, 9)), _arguments)
 
 
-@pytest.mark.parametrize("body", [*BODIES[:7], *BODIES[8:13], *BODIES[14:20]])
+@pytest.mark.parametrize("body", [*BODIES[:7], *BODIES[8:13], *BODIES[14:20], *POINTERS[:5]])
 def test_loops_that_count_are_affine(body: str, tmp_path: Path) -> None:
     assert not loopwright.load(_write(body, tmp_path))["f"].scop.opaque_statements
 

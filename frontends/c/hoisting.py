@@ -1,0 +1,75 @@
+"""Calls that are hoisted out of an expression: their statements stand before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from .c_types import ArrayType
+from .idioms import bare
+from .tree import (
+    Assignment,
+    Block,
+    Declare,
+    Expression,
+    For,
+    Name,
+    Statement,
+    Subscript,
+    Symbol,
+    all_expressions,
+    all_statements,
+    blocks_of,
+    walk,
+)
+
+
+def spread(statements: Sequence[Statement], start: int, end: int) -> None:
+    """Gives statements, and all in them, the text from `start` to `end`."""
+    for each in all_statements(statements):
+        each.start, each.end = start, end
+        for block in blocks_of(each):
+            block.start, block.end = start, end
+
+
+def keeps_order(hoisted: Sequence[Statement], expression: Expression | None) -> bool:
+    """Whether an expression is the same with the calls in it made before all else.
+
+    Calls that write memory must be all that it computes: `x = next(state)`.
+    """
+    if not any(True for _ in _written(hoisted)):
+        return True
+    calls = [each for each in hoisted if isinstance(each, Block)]
+    if expression is None or len(calls) != 1:
+        return False
+    value = expression
+    if isinstance(value, Assignment) and not value.operator:
+        if any(isinstance(each, Subscript | Assignment) for each in _parts(value.target)):
+            return False
+        value = value.value
+    results = {each.symbol for each in hoisted if isinstance(each, Declare)}
+    value = bare(value)
+    return isinstance(value, Name) and value.symbol in results
+
+
+def _parts(target: Expression) -> Iterator[Expression]:
+    """What is evaluated to find the element that is assigned."""
+    while isinstance(target, Subscript):
+        yield from walk(target.index)
+        target = target.base
+
+
+def _written(statements: Sequence[Statement]) -> Iterator[Symbol]:
+    """The variables, and arrays, that statements write and do not declare."""
+    inside = list(all_statements(statements))
+    declared = [*inside, *(each.first for each in inside if isinstance(each, For))]
+    own = {each.symbol for each in declared if isinstance(each, Declare)}
+    for each in all_expressions(statements):
+        target = each.target if isinstance(each, Assignment) else None
+        is_element = isinstance(target, Subscript)
+        while isinstance(target, Subscript):
+            target = target.base
+        symbol = target.symbol if isinstance(target, Name) else None
+        if symbol is not None:
+            is_pointed_at = is_element and not isinstance(symbol.type, ArrayType)
+            if symbol not in own or is_pointed_at:
+                yield symbol

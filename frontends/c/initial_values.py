@@ -1,0 +1,116 @@
+"""Initial values of local arrays, as assignments: `double w[3] = {1, 2};`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise, product
+from math import prod
+
+from clang import cindex
+
+from ...dialects.locations import Location
+from .c_types import INT, LONG, ArrayType, CType, FloatType, IntegerType
+from .read_expressions import ExpressionReader
+from .tree import (
+    Assignment,
+    Binary,
+    Block,
+    Declare,
+    Evaluate,
+    Expression,
+    For,
+    Literal,
+    Name,
+    Statement,
+    Subscript,
+    Symbol,
+)
+
+_MOST = 64
+"""Elements that are set one by one; more are first set to zero in a loop."""
+
+Position = tuple[int, ...]
+
+
+def initial_elements(
+    symbol: Symbol, values: cindex.Cursor, reader: ExpressionReader
+) -> list[Statement] | None:
+    """The assignments of all elements, w[0] = 1; w[1] = 2; w[2] = 0; None for other lists."""
+    extents, element = _shape(symbol.type)
+    if not extents or not isinstance(element, IntegerType | FloatType) or _designates(values):
+        return None
+    given: dict[Position, cindex.Cursor] = {}
+    if not _collect(values, (), extents, given) or len(given) > _MOST:
+        return None
+    place = reader.place(values)
+    statements: list[Statement] = []
+    positions: Sequence[Position] = list(given)
+    if prod(extents) > _MOST:
+        statements.append(_zeros(symbol, extents, place))
+    else:
+        positions = list(product(*map(range, extents)))
+    for each in positions:
+        value: Expression = Literal(place, INT, 0)
+        if each in given:
+            value = reader.read(given[each])
+        subscripts = [Literal(place, INT, number) for number in each]
+        statements.append(_set(symbol, subscripts, value, place))
+    return statements
+
+
+def _shape(kind: CType) -> tuple[tuple[int, ...], CType]:
+    extents: list[int] = []
+    while isinstance(kind, ArrayType) and kind.extent is not None and not kind.is_structure:
+        extents.append(kind.extent)
+        kind = kind.element
+    return tuple(extents), kind
+
+
+def _designates(values: cindex.Cursor) -> bool:
+    """Whether values are for elements that are named, as in `{[3] = 1}`."""
+    tokens = [each.spelling for each in values.get_tokens()]
+    return any(one == "]" and other == "=" for one, other in pairwise(tokens))
+
+
+def _collect(
+    values: cindex.Cursor,
+    position: Position,
+    extents: Sequence[int],
+    given: dict[Position, cindex.Cursor],
+) -> bool:
+    """Notes the values of a list; False for one without braces around its rows."""
+    for number, each in enumerate(values.get_children()):
+        is_list = each.kind.name == "INIT_LIST_EXPR"
+        if is_list != (len(extents) > 1):
+            return False
+        if is_list:
+            if not _collect(each, (*position, number), extents[1:], given):
+                return False
+        else:
+            given[(*position, number)] = each
+    return True
+
+
+def _set(
+    symbol: Symbol, subscripts: Sequence[Expression], value: Expression, place: Location
+) -> Statement:
+    target: Expression = Name(place, symbol.type, symbol)
+    for each in subscripts:
+        assert isinstance(target.type, ArrayType)
+        target = Subscript(place, target.type.element, target, each)
+    assigned = Assignment(place, target.type, "", target, value, target.type)
+    return Evaluate(place, 0, 0, assigned)
+
+
+def _zeros(symbol: Symbol, extents: Sequence[int], place: Location) -> Statement:
+    """Loops that set all elements to zero."""
+    loops = [Symbol(f"{symbol.name}_{n}", LONG, place, 0) for n in range(len(extents))]
+    names = [Name(place, LONG, each) for each in loops]
+    node = _set(symbol, names, Literal(place, INT, 0), place)
+    for loop, extent in reversed(list(zip(loops, extents, strict=True))):
+        first = Declare(place, 0, 0, loop, Literal(place, LONG, 0))
+        test = Binary(place, INT, "<", Name(place, LONG, loop), Literal(place, LONG, extent))
+        counter = Name(place, LONG, loop)
+        step = Assignment(place, LONG, "+", counter, Literal(place, LONG, 1), LONG)
+        node = For(place, 0, 0, first, test, step, Block(place, 0, 0, [node]))
+    return node
