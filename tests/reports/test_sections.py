@@ -63,6 +63,18 @@ def test_the_roofline_has_every_level_and_variant() -> None:
     assert "1,024 operations, 2,048 bytes at least: 0.5 operations per byte" in body
 
 
+def test_expected_points_of_parallel_schedules_name_their_threads() -> None:
+    for steps, threads, wanted in (
+        ("parallel{loops=i}", 2, "chosen, 2 threads: "),
+        ("parallel{loops=i}", 1, "chosen: "),
+        ("interchange{loops=j,k}", 2, "chosen: "),
+    ):
+        function = subject().function
+        schedule = function.schedule(steps)
+        found = replace(subject(), schedule=schedule, chosen="chosen", threads=threads)
+        assert wanted in roofline.section(replace(found, machine=make_machine())).body
+
+
 def test_labels_are_whole_and_apart() -> None:
     names = [f"clang -O3 -ffast-math -fopenmp -variant {n}" for n in range(30)]
     many = tuple(Measured(name, 2, (1e-3,), is_ours=False) for name in names)
