@@ -20,6 +20,7 @@ from xdsl.utils.hints import isa
 from ..dialects.memref import behind_casts
 from ..passes.polyhedral.raising.conditional_updates import make_updates_unconditional
 from ..passes.polyhedral.raising.narrow_floats import widen_narrow_floats
+from ..passes.polyhedral.size_assumptions import substitute_extents
 
 
 def specialise(
@@ -44,6 +45,7 @@ def specialise(
     widen_narrow_floats(copy)
     make_updates_unconditional(copy)
     block = copy.body.block
+    substitute_extents(copy, shapes)
     for position, shape in shapes.items():
         _make_static(copy, block, block.args[position], shape)
     for position, value in integers.items():

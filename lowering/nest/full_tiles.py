@@ -24,7 +24,7 @@ MOST_PARTS = 3
 """Parts of the tiles with different statements, each of which may have code of its own."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TileBox:
     """The inside of a tile: `entry` is its outermost point loop, `outer` the loops around it.
 

@@ -31,7 +31,7 @@ from .run_time_tiles import TileInside
 from .scanning import Scan
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TileCase:
     """The AST of tiles of one shape.
 
@@ -45,7 +45,7 @@ class TileCase:
     origin: tuple[isl.AstExpr, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Note:
     """Annotation of a loop at one mark.
 
@@ -68,7 +68,7 @@ class TileLoop:
     ast: MarkedAst
 
 
-@dataclass
+@dataclass(eq=False)
 class MarkedAst:
     """An isl AST and what its marks mean: mark name -> Loop, annotation name -> Note.
 

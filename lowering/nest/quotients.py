@@ -20,7 +20,7 @@ from ...passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, loops
 _SET, _IN, _PARAM, _DIV = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.param, isl.dim_type.div
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LinearProgram:
     """A tree whose sums of divisions are linear, over extended instances.
 
@@ -75,7 +75,7 @@ def _without_quotients(instances: isl.Set, name: str) -> isl.Set:
     return instances.compute_divs().align_divs().lift().flatten().set_tuple_name(name)
 
 
-@dataclass
+@dataclass(eq=False)
 class _Lifting:
     """The divisions of one statement, in order of dependence."""
 

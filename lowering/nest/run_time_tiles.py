@@ -35,7 +35,7 @@ class Tiles:
     outer: tuple[Loop, ...]
 
 
-@dataclass
+@dataclass(eq=False)
 class Collapsed:
     """A tree whose outermost run-time tile loops are statements, over `domains`.
 
@@ -49,7 +49,7 @@ class Collapsed:
     originals: dict[int, Loop] = field(default_factory=dict[int, Loop])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TileInside:
     """The tree inside the tiles of a run-time tile loop, and their positions.
 

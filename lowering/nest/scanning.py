@@ -29,7 +29,7 @@ from .nest import Block, For, Guard, Nest
 _SET, _OUT = isl.dim_type.set, isl.dim_type.out
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scan:
     """A tree whose nest scans its loops, over `domains` (statement -> instances).
 
@@ -58,7 +58,7 @@ class Scan:
         return scanner.scan(self.tree, (), nothing)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Scanner:
     """Builds the nest; `outer` are the surrounding loops and values, `inside` their bounds."""
 

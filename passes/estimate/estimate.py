@@ -58,7 +58,7 @@ class _Estimator:
         if not isinstance(tree, Loop):
             return sum(self.seconds(child) for child in tree.children)
         program = self._program
-        members = tuple(id(program.statement(name).statement) for name in tree.schedule)
+        members = tuple(id(program.statement(name)) for name in tree.schedule)
         stored = program.stored_arrays(tree)
         key = id(tree), program.is_explicit, program.schedule.reassociate, members, stored
         nests = program.context.nests

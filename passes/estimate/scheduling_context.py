@@ -6,11 +6,12 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 import islpy as isl
+from xdsl.dialects.memref import LoadOp
 
 from ..machine.machine import Machine
 from ..polyhedral.inspections import inspections
 from ..polyhedral.schedule_tree import Tree
-from ..polyhedral.scop import Scop
+from ..polyhedral.scop import Scop, Statement
 from .program_statistics import ProgramStatistics, StatementStatistics
 from .register_tile import RegisterTile, register_tile
 
@@ -51,9 +52,12 @@ class SchedulingContext:
     _programs: dict[int, ProgramStatistics] = field(
         default_factory=dict[int, ProgramStatistics], compare=False, repr=False
     )
-    _statements: dict[int, StatementStatistics] = field(
-        default_factory=dict[int, StatementStatistics], compare=False, repr=False
+    _statements: dict[tuple[int, frozenset[LoadOp]], StatementStatistics] = field(
+        default_factory=dict[tuple[int, frozenset[LoadOp]], StatementStatistics],
+        compare=False,
+        repr=False,
     )
+    """By statement, and by the gathers whose subscripts the program compares ahead of its loops."""
     nests: dict[NestKey, tuple[Tree, float]] = field(
         default_factory=dict[NestKey, tuple[Tree, float]], compare=False, repr=False
     )
@@ -91,16 +95,18 @@ class SchedulingContext:
         """What is known of the statements of a program at these sizes, found out once."""
         found = self._programs.get(id(scop))
         if found is None:
-            # Steps that change a program leave most of its statements as they are.
-            inspected = inspections(scop).gathers
             statements = {
-                statement.name: self._statements.setdefault(
-                    id(statement),
-                    StatementStatistics(
-                        statement, self.sizes, inspected.get(statement.name, frozenset())
-                    ),
+                statement.name: self._statement(
+                    statement, inspections(scop).gathers.get(statement.name, frozenset())
                 )
                 for statement in scop.statements
             }
             found = self._programs[id(scop)] = ProgramStatistics(scop, self.sizes, statements)
         return found
+
+    def _statement(self, statement: Statement, inspected: frozenset[LoadOp]) -> StatementStatistics:
+        """Steps that change a program leave most of its statements as they are."""
+        key = id(statement), inspected
+        if key not in self._statements:
+            self._statements[key] = StatementStatistics(statement, self.sizes, inspected)
+        return self._statements[key]

@@ -76,11 +76,11 @@ def apart(
     many vectors, each of which is shuffled (`lowering.llvm.strided_accesses`).
     """
     assert around.vector is not None
-    if is_elementwise(program, statement, around):
-        return Transfers(registers_of(access, around, program.machine))
     row = abs(stride)
     if row > (LARGEST_STRIDE if around.vector.vector is None else LARGEST_ROW):
         return _gather(program, access, statement, around)
+    if is_elementwise(program, statement, around):
+        return Transfers(registers_of(access, around, program.machine))
     if access.kind is AccessKind.READ and has_guarded_copies(statement, around):
         return Transfers(by_lane(program, access, around))
     is_forwards = stride > 0 or access.kind is AccessKind.READ

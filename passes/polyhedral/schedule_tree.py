@@ -62,7 +62,7 @@ class TileSize:
     size: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Loop:
     """A loop: `schedule` gives, per statement below, the loop's value as `{ S0[i, j] -> [(f)] }`.
 

@@ -71,7 +71,7 @@ class AccessKind(Enum):
     WRITE = "write"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Access:
     """One load or store of a statement.
 
@@ -105,7 +105,7 @@ class Access:
         return summary(self, f"{self.kind.value} {self.relation}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Statement:
     """A straight-line piece of the program, executed once per point of its domain.
 

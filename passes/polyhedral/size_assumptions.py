@@ -11,11 +11,18 @@ symbols the dynamic extents of memref arguments.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from typing import cast
 
 import islpy as isl
 from xdsl.dialects import func
-from xdsl.dialects.builtin import AffineSetAttr, ArrayAttr, IndexType, IntegerType
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AffineSetAttr,
+    ArrayAttr,
+    IndexType,
+    IntegerType,
+)
 from xdsl.ir import Attribute
 from xdsl.ir.affine import (
     AffineConstraintExpr,
@@ -168,6 +175,39 @@ def affine_sets(
         every = tuple(constraints) or (AffineConstraintExpr(AffineConstraintKind.ge, zero, zero),)
         found.append(AffineSetAttr(AffineSet(*inputs, every)))
     return found
+
+
+def substitute_extents(function: func.FuncOp, shapes: Mapping[int, Sequence[int]]) -> None:
+    """Known extents, by argument, in place of symbols of the attributes; others count anew.
+
+    Call it before the arguments get these shapes.
+    """
+    extents = [
+        shapes[argument][position] if argument in shapes else DYNAMIC_INDEX
+        for argument, position in ArgumentNames.of(function).dimensions
+    ]
+    numbers = count()
+    values = [
+        AffineExpr.symbol(next(numbers)) if each == DYNAMIC_INDEX else AffineExpr.constant(each)
+        for each in extents
+    ]
+    left = next(numbers)
+
+    def substituted(one: AffineSet) -> AffineSetAttr:
+        dims = [AffineExpr.dimension(n) for n in range(one.num_dims)]
+        constraints = [
+            AffineConstraintExpr(
+                each.kind, each.lhs.replace_dims_and_symbols(dims, values), AffineExpr.constant(0)
+            )
+            for each in one.constraints
+        ]
+        return AffineSetAttr(AffineSet(one.num_dims, left, tuple(constraints)))
+
+    sets = list(assumptions(function))
+    for name, is_refused in ((ASSUMPTION, False), (REFUSED, True)):
+        own = [substituted(one) for refused, one in sets if refused == is_refused]
+        if own:
+            function.attributes[name] = ArrayAttr(own) if is_refused else own[0]
 
 
 def _checked(function: func.FuncOp, name: str, attribute: Attribute) -> AffineSet:

@@ -38,7 +38,7 @@ class Function:
 Outer = frozenset[Function]
 
 
-@dataclass
+@dataclass(eq=False)
 class _Question:
     """A relation of active pairs, with the verdicts so far."""
 

@@ -12,6 +12,9 @@ from ..polyhedral.schedule_tree import Loop, Tree
 from .errors import MalformedTransformation
 from .schedule import Schedule
 
+_DIGITS = 18
+"""Of integers: isl takes those of 64 bits."""
+
 _TERM = re.compile(r"([+-])(\d*)\*?([A-Za-z_]\w*)?", re.ASCII)
 
 
@@ -64,8 +67,11 @@ def _terms(text: str, known: AffineSums) -> dict[str, int]:
                 f"there is no size {name} in {text!r}; there are "
                 f"{', '.join(known.sizes) or 'none'}{around}"
             )
-        value = int(f"{sign}{factor or 1}")
-        terms[name] = terms.get(name, 0) + value
+        if len(factor) > _DIGITS:
+            raise MalformedTransformation(f"an integer has at most {_DIGITS} digits in a sum")
+        terms[name] = terms.get(name, 0) + int(f"{sign}{factor or 1}")
+    if any(abs(value) >= 10**_DIGITS for value in terms.values()):
+        raise MalformedTransformation(f"the terms of a sum add up to at most {_DIGITS} digits")
     return terms
 
 

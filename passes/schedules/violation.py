@@ -41,7 +41,7 @@ class Witness:
     sizes: Mapping[str, int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Violation:
     """Instances of a dependence that a schedule runs in the wrong order or not at all.
 

@@ -276,25 +276,36 @@ def _checked(source: Source, sizes: Sizes, options: Options, target: Target) -> 
 
 
 def loops_of(
-    source: Source, schedule: Schedule | None, sizes: Mapping[str, int], *, vectors: bool = True
+    source: Source,
+    schedule: Schedule | None,
+    sizes: Mapping[str, int],
+    *,
+    vectors: bool = True,
+    ahead: bool = True,
 ) -> func.FuncOp:
     """The loop IR of a source with a schedule, for the sizes that are known.
 
     Without `vectors`, vector loops of the schedule stay loops, and integer arithmetic stays as
-    written. Raises SourceError, ValidationError.
+    written. Without `ahead`, it is a program again: subscripts that depend on data are compared
+    with the extents where they are used. Raises SourceError, ValidationError.
     """
-    return verified_loops(source, schedule, sizes, vectors=vectors)[0]
+    return verified_loops(source, schedule, sizes, vectors=vectors, ahead=ahead)[0]
 
 
 def verified_loops(
-    source: Source, schedule: Schedule | None, sizes: Mapping[str, int], *, vectors: bool = True
+    source: Source,
+    schedule: Schedule | None,
+    sizes: Mapping[str, int],
+    *,
+    vectors: bool = True,
+    ahead: bool = True,
 ) -> tuple[func.FuncOp, Verdict | None]:
     """What `loops_of` gives, and the verdict on it where one is asked for; raises the same.
 
     Affine expressions of extreme sizes are left to isl, whose integers are of any size.
     """
     arithmetic_limits(source.function, source.scop, sizes)
-    if schedule is None and (source.scop.opaque_statements or _is_inspected(source)):
+    if schedule is None and (source.scop.opaque_statements or (ahead and _is_inspected(source))):
         # The text has no checks of subscripts that depend on data, or one check for each load.
         schedule = Schedule.original(source.scop)
     if schedule is None:
@@ -308,7 +319,7 @@ def verified_loops(
         schedule = Schedule.original(source.scop)
     validator = Validator(schedule) if source.verify else None
     inspect: Inspect | None = validator
-    loops = generate(schedule, sizes, vectors=vectors, inspect=inspect)
+    loops = generate(schedule, sizes, vectors=vectors, ahead=ahead, inspect=inspect)
     loop_limits(loops, source.scop, sizes)
     return loops, None if validator is None else validator.verdict
 

@@ -11,6 +11,7 @@ from support.random_python import load_source
 
 import loopwright
 from loopwright import f32, f64, i8, i32, i64, opt, u8
+from loopwright.cli import main
 from loopwright.errors import OutOfBounds
 from loopwright.passes.polyhedral.inspections import inspections
 
@@ -114,6 +115,7 @@ def test_results_are_those_of_python(kernel: Any, schedule: str | None, n: int) 
     kernel.python(*expected)
     compiled = kernel.compile(schedule_of(kernel, schedule), threads=2, verify=True)
     compiled(*given)
+    assert str(compiled.verdict) == "proved"
     for own, other in zip(given, expected, strict=True):
         np.testing.assert_allclose(own, other, rtol=1e-12)
 
@@ -270,6 +272,26 @@ def test_programs_that_schedules_are_applied_to_have_no_inspections(
     program = loopwright.load(text)["rows"]
     for schedule in SCHEDULES[:3]:
         kernel = program.compile(schedule)
+        given = arguments(rows, 20)
+        kernel(*given)
+        np.testing.assert_array_equal(given[-1], given[2][given[3]] * 2)
+        given[3][11] = -3
+        with pytest.raises(OutOfBounds, match="-3"):
+            kernel(*given)
+
+
+@pytest.mark.parametrize("schedule", ["default", "vectorize{loops=j width=5}", None])
+def test_programs_that_emit_prints_refuse_wrong_subscripts(
+    schedule: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "rows.mlir"
+    path.write_text(rows.mlir)
+    options = ["-s", "n=20", "-s", "m=5", "-s", "table_dim0=7"]
+    options += [] if schedule is None else ["-p", schedule]
+    assert main(["emit", str(path), "--mlir", *options]) == 0
+    program = loopwright.load(capsys.readouterr().out)["rows"]
+    for again in SCHEDULES[:3]:
+        kernel = program.compile(again)
         given = arguments(rows, 20)
         kernel(*given)
         np.testing.assert_array_equal(given[-1], given[2][given[3]] * 2)

@@ -8,8 +8,11 @@ from support.machine_code import MachineCode
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ModuleOp
 
+import loopwright
 from loopwright.dialects.parse import parse_module
+from loopwright.errors import SourceError
 from loopwright.lowering.specialise import specialise
+from loopwright.passes.polyhedral.size_assumptions import assumptions
 
 TEXT = """
 func.func @scale(%n: index, %x: f64, %A: memref<?x7xf64>, %k: i32, %B: memref<?xf64>) -> index {
@@ -82,6 +85,34 @@ def test_a_part_of_the_sizes_may_stay_open() -> None:
     a, b = np.ones((5, 7)), np.zeros(40)
     assert code("scale", 4, 3.0, a, 1, b) == 45
     assert b.sum() == 3 * 28
+
+
+def test_assumptions_are_of_the_extents_that_stay_open() -> None:
+    text = """
+func.func @f(%n: index, %A: memref<?x?xf64>, %B: memref<?xf64>) attributes {
+    loopwright.assume = affine_set<(d0)[s0, s1, s2] : (d0 - s0 == 0, s1 - s2 == 0)>,
+    loopwright.refused = [affine_set<(d0)[s0, s1, s2] : (s2 - 7 >= 0)>]} {
+  affine.for %i = 0 to %n {
+    %v = affine.load %B[0] : memref<?xf64>
+    affine.store %v, %A[%i, 0] : memref<?x?xf64>
+  }
+  return
+}"""
+    (written,) = parse_module(text).ops
+    assert isinstance(written, func.FuncOp)
+    known: list[dict[int, tuple[int, ...]]] = [{}, {1: (5, 6)}, {1: (5, 6), 2: (6,)}]
+    special = written
+    for shapes, symbols in zip(known, (3, 1, 0), strict=True):
+        special = specialise(written, shapes, {})
+        (again,) = parse_module(str(special)).ops
+        assert isinstance(again, func.FuncOp)
+        sets = list(assumptions(again))
+        assert [refused for refused, _ in sets] == [False, True]
+        assert {one.num_symbols for _, one in sets} == {symbols}
+    loaded = loopwright.load(str(special))["f"]
+    loaded.compile(None)(5, np.zeros((5, 6)), np.zeros(6))
+    with pytest.raises(SourceError, match="n=4"):
+        loaded.compile(None)(4, np.zeros((5, 6)), np.zeros(6))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from support.runtime_programs import GEMM
 import loopwright
 from loopwright.cli import main
 from loopwright.passes.search.result import PathStep
-from loopwright.reports import roofline, search_path, times, tuned_path
+from loopwright.reports import roofline, search_path, source, times, tuned_path
 from loopwright.reports.subject import Measured, Subject
 from loopwright.runtime.choosing.database import Question, Tuned, TuningDatabase
 
@@ -61,6 +61,43 @@ def test_the_roofline_has_every_level_and_variant() -> None:
     assert body.count('class="point expected"') == 1 + 1
     # 2 * 8^3 operations; 8^2 elements of three arrays are read, and those of one written.
     assert "1,024 operations, 2,048 bytes at least: 0.5 operations per byte" in body
+
+
+def test_expected_points_of_parallel_schedules_name_their_threads() -> None:
+    for steps, threads, wanted in (
+        ("parallel{loops=i}", 2, "this schedule, 2 threads: "),
+        ("parallel{loops=i}", 1, "this schedule: "),
+        ("interchange{loops=j,k}", 2, "this schedule: "),
+    ):
+        function = subject().function
+        schedule = function.schedule(steps)
+        found = replace(subject(), schedule=schedule, threads=threads)
+        assert wanted in roofline.section(replace(found, machine=make_machine())).body
+
+
+GATHERS = """import loopwright
+from loopwright import f64, i32
+
+@loopwright.kernel
+def rows(n: int, table: f64["p"], idx: i32["n"], out: f64["n"]):
+    for i in range(n):
+        out[i] += table[idx[i]]
+
+@loopwright.kernel
+def others(n: int, out: f64["n"]):
+    for i in range(n):
+        out[i] = 1.0
+"""
+
+
+def test_the_source_is_that_of_the_function_and_has_gathers(tmp_path: Path) -> None:
+    path = tmp_path / "gathers.py"
+    path.write_text(GATHERS)
+    function = loopwright.load(path)["rows"]
+    found = Subject("gathers.py", GATHERS, function, function.schedule(), "default", {}, 1)
+    body = source.section(found).body
+    assert "<td>out[i], idx[i], table[*]</td>" in body
+    assert "def rows" in body and "others" not in body
 
 
 def test_labels_are_whole_and_apart() -> None:

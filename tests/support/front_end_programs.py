@@ -31,6 +31,7 @@ from .opaque_programs import opaque_program
 from .pairs import ERROR, INEXACT, REFUSALS, REFUSED, SAME, WRONG
 from .random_c import RandomFunction, random_function
 from .random_conditions import Generator, check_conditions
+from .random_gathers import check_gathers
 from .random_python import PythonFunction, check_arrays, check_printed
 from .supervision import Tell, Verdict
 
@@ -44,6 +45,17 @@ class UndefinedProgramError(Exception):
 def check_front_end(seed: int, tell: Tell) -> None:
     """Tells the verdict on the program with this number."""
     kind, check = CHECKS[seed % len(CHECKS)]
+    _tell_verdict(seed, kind, check, tell)
+
+
+def check_gather_program(seed: int, tell: Tell) -> None:
+    """Tells the verdict on the program with this number that gathers and scatters."""
+    _tell_verdict(
+        seed, "gathers in Python", lambda seed, folder: check_gathers(seed, folder) > 0, tell
+    )
+
+
+def _tell_verdict(seed: int, kind: str, check: Callable[[int, Path], bool], tell: Tell) -> None:
     tell(kind)
     try:
         with tempfile.TemporaryDirectory() as folder:

@@ -40,6 +40,7 @@ from ...nest.index_expression import (
 )
 from ...nest.index_relations import IndexSpace
 from ..verdict import NotKnownError
+from .values import is_gather
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,8 @@ class Addresses:
             case xdsl_vector.MaskedLoadOp() | xdsl_vector.MaskedStoreOp():
                 kind = operation.mask.type
                 return self._at(operation.base, operation.indices, kind, operation.mask)
+            case vector.GatherOp() if is_gather(operation):
+                return None
             case vector.GatherOp() | vector.ScatterOp():
                 lanes = constant_lanes(operation.index_vec)
                 if lanes is None:

@@ -29,7 +29,7 @@ from .addresses import Address, Addresses, Numbers, Placed, is_impossible
 from .loop_accesses import LoopAccesses
 from .memory import Memory
 from .rewriting import Rewriting
-from .values import Named, Values, is_pure
+from .values import Named, Values, is_gather, is_pure
 
 _LOOPS = (xdsl_affine.ForOp, affine.ParallelOp)
 _BRANCHES = (xdsl_affine.IfOp, scf.IfOp)
@@ -405,4 +405,4 @@ def _memrefs(operation: Operation) -> list[SSAValue]:
 
 
 def _is_harmless(operation: Operation) -> bool:
-    return isinstance(operation, (*_ALLOCATIONS, affine.PrefetchOp))
+    return isinstance(operation, (*_ALLOCATIONS, affine.PrefetchOp)) or is_gather(operation)

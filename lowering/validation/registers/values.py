@@ -14,11 +14,12 @@ from xdsl.dialects import arith, memref
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import FloatAttr, VectorType
 from xdsl.dialects.memref import ExtractAlignedPointerAsIndexOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ....dialects import affine, vector
-from ....dialects.memref import is_memref
+from ....dialects.memref import INSPECTED, is_memref
+from ....passes.polyhedral.gathers import CHECKED
 from ..verdict import NotKnownError
 
 # Operations of these dialects have no effects, but for those below.
@@ -31,6 +32,15 @@ _ACCESSES = (
     xdsl_vector.MaskedStoreOp,
     vector.GatherOp,
     vector.ScatterOp,
+)
+_READS = (
+    affine.LoadOp,
+    affine.VectorLoadOp,
+    memref.LoadOp,
+    memref.DimOp,
+    xdsl_vector.LoadOp,
+    xdsl_vector.MaskedLoadOp,
+    vector.GatherOp,
 )
 # What ends the program for some operands may not be moved.
 _TRAPPING = (
@@ -54,6 +64,18 @@ def is_pure(operation: Operation) -> bool:
         and not operation.regions
         and not isinstance(operation, (*_ACCESSES, *_TRAPPING))
         and not any(is_memref(operand.type) for operand in operation.operands)
+    )
+
+
+def is_gather(operation: Operation) -> bool:
+    """Whether it loads at subscripts that depend on data, from an argument that is only read."""
+    if not isinstance(operation, memref.LoadOp | vector.GatherOp):
+        return False
+    array = operation.operands[0]
+    return (
+        not operation.attributes.keys().isdisjoint((CHECKED, INSPECTED))
+        and isinstance(array, BlockArgument)
+        and all(isinstance(use.operation, _READS) for use in array.uses)
     )
 
 

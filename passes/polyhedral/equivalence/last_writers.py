@@ -30,7 +30,7 @@ class Source:
     relation: isl.Map
 
 
-@dataclass
+@dataclass(eq=False)
 class LastWriters:
     """The last writers of all that a program reads.
 

@@ -119,8 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
                 fast_math=arguments.fast_math,
             )
             known = with_standard_extents(arguments.file, each, sizes)
-            vectors = arguments.format != "c"
-            loops, verdict = _loops(each, known, schedule, vectors=vectors, verify=arguments.verify)
+            loops, verdict = _loops(arguments, each, known, schedule)
             text = _emit(arguments, loops, target).rstrip()
         tell_verdict(each.name, verdict)
         print(text)
@@ -130,12 +129,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _loops(
+    arguments: argparse.Namespace,
     function: Function,
     given: dict[str, int],
     schedule: Schedule | None,
-    *,
-    vectors: bool,
-    verify: bool,
 ) -> tuple[func.FuncOp, Verdict | None]:
     """The loop IR of a function for the given sizes, symbolic in those that are not known."""
     scop = function.scop
@@ -150,8 +147,9 @@ def _loops(
         raise UsageError(f"the schedule of {function.name} needs all sizes; add {options}")
     if not missing:
         check_bounds(scop, known)
-    source = function.source(schedule, verify=verify)
-    return verified_loops(source, schedule, known, vectors=vectors)
+    source = function.source(schedule, verify=arguments.verify)
+    is_c, is_program = (arguments.format == each for each in ("c", "mlir"))
+    return verified_loops(source, schedule, known, vectors=not is_c, ahead=not is_program)
 
 
 def _emit(arguments: argparse.Namespace, loops: func.FuncOp, target: Target) -> str:

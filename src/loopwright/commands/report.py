@@ -217,11 +217,12 @@ def summary(subject: Subject) -> list[tuple[str, str]]:
         for p in function.scop.parameters
         if p.name in subject.sizes
     )
+    steps = len(subject.schedule.transformations)
     return [
         ("function", function.name),
         ("sizes", sizes or ("not given" if function.scop.parameters else "constant")),
         ("threads", str(subject.threads)),
-        ("schedule", f"{subject.chosen}, {len(subject.schedule.transformations)} steps"),
+        ("schedule", f"{subject.chosen}, {steps} step{'s' * (steps != 1)}"),
         ("target", subject.schedule.target.processor),
     ]
 

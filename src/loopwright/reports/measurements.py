@@ -100,7 +100,7 @@ def measure_kernel(
         variant
         for name, schedule in chosen.items()
         for variant in ours.variants(
-            [_threads(schedule, subject)], {name: str(schedule)}, fast_math=subject.fast_math
+            [threads_of(schedule, subject)], {name: str(schedule)}, fast_math=subject.fast_math
         )
         if variant.name == f"{ours.PEER} {name}"
     ]
@@ -113,7 +113,7 @@ def measure_kernel(
     return [_from_outcome(outcome, baseline) for outcome in outcomes]
 
 
-def _threads(schedule: Schedule, subject: Subject) -> int:
+def threads_of(schedule: Schedule, subject: Subject) -> int:
     """The threads that run a schedule: one where it has no parallel loop."""
     return subject.threads if any(loop.parallel for loop in loops(schedule.tree)) else 1
 

@@ -13,12 +13,13 @@ from ..passes.estimate.roofline import Ceilings
 from ..passes.estimate.scheduling_context import SchedulingContext
 from ..passes.machine.target import Target
 from ..passes.polyhedral.isl_context import ISL_LOCK
+from ..runtime.program import DEFAULT
 from ..support.markup import Markup, element, join
 from .colours import category
 from .drawing import legend, line, mark, picture, room_for, stroke, text
-from .measurements import AS_WRITTEN, work
+from .measurements import AS_WRITTEN, GIVEN, threads_of, work
 from .section import Section, missing
-from .subject import Subject
+from .subject import Measured, Subject
 
 TITLE = "Roofline"
 
@@ -117,7 +118,9 @@ def _points(subject: Subject, operations: int, context: SchedulingContext) -> It
         plain = estimate(subject.original, SchedulingContext(context.sizes, 1))
         yield Point(AS_WRITTEN, operations / plain, False)
         if subject.schedule.transformations:
-            yield Point(subject.chosen, operations / estimate(subject.schedule, context), False)
+            name = DEFAULT if subject.chosen == DEFAULT else GIVEN
+            label = Measured(name, threads_of(subject.schedule, subject)).label
+            yield Point(label, operations / estimate(subject.schedule, context), False)
 
 
 @dataclass(frozen=True)

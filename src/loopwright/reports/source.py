@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 import islpy as isl
 
@@ -11,6 +13,7 @@ from ..dialects.locations import locate
 from ..passes.polyhedral.dependences import Dependence, DependenceKind
 from ..passes.polyhedral.descriptions import describe_access
 from ..passes.polyhedral.distance import distances
+from ..passes.polyhedral.gathers import describe_gathers
 from ..passes.polyhedral.scop import Access, Scop, Statement
 from ..runtime.program import Function
 from ..support.markup import Markup, element, join, table
@@ -23,6 +26,9 @@ LINE = 20.0
 
 MOST_ARCS = 60
 MOST_LINES = 400
+
+_CLOSING = re.compile(r"\s*(\}[\s}]*|return\b.*)")
+"""A line behind the last operation that still belongs to the function."""
 
 _WIDTH = 150.0
 
@@ -58,7 +64,7 @@ def source_drawing(function: Function, source: str) -> Markup:
     """The lines and arrows as one drawing."""
     scop = function.scop
     lines = source.splitlines()
-    first, last = _extent(function, len(lines))
+    first, last = _extent(function, lines)
     arcs = _shown(list(_arcs(scop, list(function.dependences))), first, last)
     parts: list[Markup] = []
     left = 0.0
@@ -135,7 +141,7 @@ def _line(access: Access) -> int | None:
 def _listing(subject: Subject, arcs: list[Arc]) -> Markup:
     """The lines of the function, numbered, with arcs beside them."""
     lines = subject.text.splitlines()
-    first, last = _extent(subject.function, len(lines))
+    first, last = _extent(subject.function, lines)
     shown = _shown(arcs, first, last)
     numbered = [
         element("li", content or " ", value=number)
@@ -161,13 +167,13 @@ def _meanings(arcs: list[Arc]) -> list[tuple[str, str]]:
     return found
 
 
-def _extent(function: Function, count: int) -> tuple[int, int]:
+def _extent(function: Function, lines: list[str]) -> tuple[int, int]:
     """The first and the last line of the function, as far as it is shown."""
     places = [locate(op) for op in function.function.walk()]
-    numbers = [place.line for place in places if place is not None and place.line <= count]
-    first = min(numbers, default=1)
-    last = min(count, max(numbers, default=count) + 4, first + MOST_LINES - 1)
-    return first, max(first, last)
+    numbers = [place.line for place in places if place is not None and place.line <= len(lines)]
+    first, last = min(numbers, default=1), max(numbers, default=len(lines))
+    last += sum(1 for _ in takewhile(_CLOSING.fullmatch, lines[last:]))
+    return first, max(first, min(last, first + MOST_LINES - 1))
 
 
 def _drawing(arcs: list[Arc], first: int, last: int) -> Markup:
@@ -213,16 +219,21 @@ def _statements(scop: Scop) -> Markup:
         rows.append(
             [
                 f"{statement.name}({', '.join(statement.loops)})",
-                _accesses(scop, statement, statement.writes),
-                _accesses(scop, statement, statement.reads),
+                ", ".join(_accesses(scop, statement, statement.writes)),
+                ", ".join(
+                    [
+                        *_accesses(scop, statement, statement.reads),
+                        *describe_gathers(scop, statement),
+                    ]
+                ),
                 "" if place is None else str(place),
             ]
         )
     return element("div", table(rows), class_="scroll")
 
 
-def _accesses(scop: Scop, statement: Statement, accesses: tuple[Access, ...]) -> str:
-    return ", ".join(dict.fromkeys(describe_access(scop, statement, each) for each in accesses))
+def _accesses(scop: Scop, statement: Statement, accesses: tuple[Access, ...]) -> dict[str, None]:
+    return dict.fromkeys(describe_access(scop, statement, each) for each in accesses)
 
 
 def _dependences(scop: Scop, items: list[Dependence]) -> Markup:

@@ -33,8 +33,9 @@ def text_of(program: LoadedProgram, schedule: Schedule, form: Form) -> str:
         check_bounds(function.scop, sizes)
         source = function.source(schedule, threads=program.threads, fast_math=program.fast_math)
         scheduled = schedule if schedule.transformations else None
-        loops = loops_of(source, scheduled, sizes, vectors=form != "c")
-        if form == "mlir":
+        is_program = form == "mlir"
+        loops = loops_of(source, scheduled, sizes, vectors=form != "c", ahead=not is_program)
+        if is_program:
             return str(loops)
         if form == "c":
             return emit_c(loops, callees=True)

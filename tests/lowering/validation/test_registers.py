@@ -115,6 +115,30 @@ func.func @f(%n: index, %t: i32, %w: memref<?xi32>, %x: memref<?xi32>, %z: memre
 }
 """
 
+# Elements at subscripts from memory, compared with the extents ahead of the loops or in them.
+GATHERS = """
+func.func @f(%n: index, %C: memref<?xi32>, %X: memref<?xi32>, %A: memref<?x?xi32>,
+             %B: memref<?xi32>) {
+  %three = arith.constant 3 : i32
+  affine.for %i = 0 to %n {
+    affine.for %k = 0 to %n {
+      %c = affine.load %C[%i] : memref<?xi32>
+      %x = affine.load %X[%k] : memref<?xi32>
+      %y = arith.andi %x, %three : i32
+      %q = arith.index_cast %y : i32 to index
+      %a = memref.load %A[%q, %i] : memref<?x?xi32>
+      %z = arith.andi %c, %three : i32
+      %p = arith.index_cast %z : i32 to index
+      %b = memref.load %B[%p] : memref<?xi32>
+      %t = arith.muli %a, %b : i32
+      %s = arith.addi %c, %t : i32
+      affine.store %s, %C[%i] : memref<?xi32>
+    }
+  }
+  return
+}
+"""
+
 SQUARE, LINE = {"n": 5}, {"n": 3, "m": 0}
 
 # A program, a schedule, sizes to run it with, and whether code is for these sizes alone.
@@ -132,6 +156,13 @@ CASES = {
     "unrolled recurrence": (RECURRENCE, "unroll{loops=j factor=2}", [{"n": 6}], True),
     "any sizes": (SUMS, "", [{"n": 0}, {"n": 1}, SQUARE], False),
     "overlap": (OVERLAP, "", [{"n": 5, "t": 2}], True),
+    "gathers": (GATHERS, "", [SQUARE], True),
+    "gathers in vectors": (
+        GATHERS,
+        "interchange{loops=i,k},vectorize{loops=i width=4}",
+        [{"n": 8}],
+        True,
+    ),
     "empty loops": (LAST, "", [LINE, {"n": 3, "m": 3}, {"n": 3, "m": 2}], False),
 }
 
