@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from clang import cindex
 
-from ...dialects.locations import Location
+from ...dialects.source_location import Location
 from .aliases import element_of
 from .c_types import (
     INT,

@@ -17,9 +17,9 @@ from loopwright.errors import BoundsError
 from loopwright.frontends.python import python_kernel
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime import program
-from loopwright.runtime.calling.signature import Signature
+from loopwright.runtime.calling.derived_signature import signature_of
 from loopwright.runtime.jit import kept_code, kept_signature
-from loopwright.runtime.jit.external_functions import register_function
+from loopwright.runtime.jit.registered_functions import register_function
 
 
 def product(n: int, A: f64["n", "n"], B: f64["n", "n"]):
@@ -89,7 +89,7 @@ def returning(n: int, A: f64["n"]):
 
 @pytest.mark.parametrize("function", [product, of_many_types, returning])
 def test_signatures_are_read_as_they_were_written(function: Callable[..., object]) -> None:
-    plain = Signature.of(loopwright.kernel(function).function.scop)
+    plain = signature_of(loopwright.kernel(function).function.scop)
     written = json.loads(json.dumps(kept_signature.written(plain)))
     assert repr(kept_signature.read(written)) == repr(plain)
     assert kept_signature.written(kept_signature.read(written)) == kept_signature.written(plain)

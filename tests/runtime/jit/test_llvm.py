@@ -18,8 +18,8 @@ import pytest
 
 from loopwright.lowering.llvm.llvm_target import features, processor, vectoriser_features
 from loopwright.passes.machine.target import Target
+from loopwright.runtime.jit.code_versions import LLVM_VARIABLE
 from loopwright.runtime.jit.llvm import library
-from loopwright.runtime.jit.llvm.choice import VARIABLE
 from loopwright.runtime.jit.llvm.library_module import LibraryModule
 from loopwright.runtime.jit.llvm.llvmlite_module import LlvmliteModule
 from loopwright.runtime.jit.object_code import llvm
@@ -205,7 +205,7 @@ def test_the_variable_takes_that_of_llvmlite() -> None:
             capture_output=True,
             text=True,
             check=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), VARIABLE: value},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), LLVM_VARIABLE: value},
         )
         is_llvmlite = value == "llvmlite" or library.find_library() is None
         assert ("llvmlite" in run.stdout) == is_llvmlite
