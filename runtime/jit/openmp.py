@@ -15,14 +15,14 @@ from .machine_code import load_code
 from .parallel_after_forks import PARALLEL_AFTER_FORKS
 
 _STAND_IN = """
-define void @GOMP_parallel(ptr %function, ptr %data, i32 %threads, i32 %flags) {
+define void @GOMP_parallel(ptr %function, ptr %data, i32 %threads, i32 %flags) nounwind {
   call void %function(ptr %data)
   ret void
 }
-define i32 @omp_get_thread_num() {
+define i32 @omp_get_thread_num() nounwind {
   ret i32 0
 }
-define i32 @omp_get_num_threads() {
+define i32 @omp_get_num_threads() nounwind {
   ret i32 1
 }
 """
