@@ -148,6 +148,13 @@ class Kernel(Immutable):
             return self._source.schedule
         return self.specialisation.code.schedule
 
+    @property
+    def schedule_text(self) -> str | None:
+        """The text of the schedule, without making it again; raises NotSpecialised."""
+        if self._source.choose is None:
+            return None if self._source.schedule is None else str(self._source.schedule)
+        return self.specialisation.code.schedule_text
+
     def forget_compiles(self) -> None:
         """In the child of a fork: compiles that other threads had begun do not go on."""
         self._lock = threading.Lock()

@@ -24,7 +24,7 @@ from ...runtime.calling.errors import (
     ArgumentValueError,
     OverlappingArguments,
 )
-from ...runtime.jit.kept_facts import has_fact, keep_fact
+from ...runtime.jit.kept_facts import kept_fact
 from ...runtime.kernel import Kernel
 from ...runtime.program import AUTO, DEFAULT, Function, Program
 from ...support.fork_safety import after_fork_in_child
@@ -110,13 +110,15 @@ class PythonKernel(Immutable):
         with self._lock:
             if self._function is None:
                 found = PythonFunction(self)
-                if self.translation.promises and not has_fact(*self._promise_key):
-                    from .promise_checks import check_promises  # the compiler
-
-                    check_promises(found.scop, self.translation.promises, self._source)
-                    keep_fact(*self._promise_key)
+                if self.translation.promises:
+                    kept_fact(lambda: self._check_promises(found), *self._promise_key)
                 self._function = found
             return self._function
+
+    def _check_promises(self, function: Function) -> None:
+        from .promise_checks import check_promises  # the compiler
+
+        check_promises(function.scop, self.translation.promises, self._source)
 
     @property
     def _promise_key(self) -> tuple[str, ...]:

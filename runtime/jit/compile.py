@@ -38,9 +38,9 @@ class Code:
     `loop_ir` is MLIR text, `llvm_ir` the LLVM IR before LLVM's own optimisations. `address` is
     where the function starts, `failures` where a 64-bit counter of its failed allocations is (None
     when it allocates nothing), `violation` where the record of accesses outside of arrays is (None
-    when they are not checked). `threads` run it (1 without parallel loops). `verdict` is what the
-    validation of the loops has said, if there was one. The code stays in memory as long as this
-    object does.
+    when they are not checked). `threads` run it (1 without parallel loops). `schedule_text` is the
+    schedule as text, None where the program runs as written. `verdict` is what the validation of
+    the loops has said, if there was one. The code stays in memory as long as this object does.
     """
 
     loop_ir: str
@@ -49,6 +49,7 @@ class Code:
     failures: int | None
     violation: int | None
     threads: int
+    schedule_text: str | None
     verdict: Verdict | None
     loaded: LoadedObject = field(repr=False)
     target: Target = field(repr=False)
@@ -94,6 +95,7 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
         loaded.addresses.get(FAILED_ALLOCATIONS),
         loaded.addresses.get(BOUNDS_VIOLATION),
         threads,
+        generated.schedule_text,
         generated.verdict,
         loaded,
         target,
@@ -109,6 +111,7 @@ class _Generated:
     """
 
     find_schedule: Callable[[], Schedule | None]
+    schedule_text: str | None
     verdict: Verdict | None
     loop_ir: str
     llvm_ir: str
@@ -128,10 +131,10 @@ def _generated(source: Source, sizes: Sizes, options: Options, target: Target) -
         kept = find_code(key)
     if kept is None:
         generated = _checked(source, sizes, options, target)
-        schedule = generated.find_schedule()
         with stage("cache"):
-            text = None if schedule is None else str(schedule)
-            code = KeptCode(generated.is_alone, text, generated.loop_ir, generated.llvm_ir)
+            code = KeptCode(
+                generated.is_alone, generated.schedule_text, generated.loop_ir, generated.llvm_ir
+            )
             keep_code(key, code)
         return generated
     if not kept.is_alone:
@@ -144,7 +147,7 @@ def _generated(source: Source, sizes: Sizes, options: Options, target: Target) -
 
         return schedule_from(source.scop, kept.schedule, target, reassociate=options.fast_math)
 
-    return _Generated(replayed, None, kept.loop_ir, kept.llvm_ir, kept.is_alone)
+    return _Generated(replayed, kept.schedule, None, kept.loop_ir, kept.llvm_ir, kept.is_alone)
 
 
 def _checked(source: Source, sizes: Sizes, options: Options, target: Target) -> _Generated:
@@ -152,7 +155,10 @@ def _checked(source: Source, sizes: Sizes, options: Options, target: Target) -> 
     from .generated_code import generated_code  # the compiler
 
     new = generated_code(source, sizes, options, target)
-    return _Generated(lambda: new.schedule, new.verdict, new.loop_ir, new.llvm_ir, new.is_alone)
+    text = None if new.schedule is None else str(new.schedule)
+    return _Generated(
+        lambda: new.schedule, text, new.verdict, new.loop_ir, new.llvm_ir, new.is_alone
+    )
 
 
 def _check_external_functions(source: Source) -> None:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from typing import Any
+
 from .cache import cache_key, default_cache
 from .code_versions import compiler
 
 
-def has_fact(*text: str) -> bool:
-    """Whether what a text says was kept by this compiler."""
+def kept_fact(make: Callable[[], Any], *text: str) -> Any:
+    """What `make` finds out about a text, as JSON has it; found out once by each compiler."""
     cache = default_cache()
-    return cache is not None and cache.get(_key(text)) is not None
-
-
-def keep_fact(*text: str) -> None:
-    """Keeps a fact, where there is a cache."""
-    cache = default_cache()
-    if cache is not None:
-        cache.put(_key(text), b"")
-
-
-def _key(text: tuple[str, ...]) -> str:
-    return cache_key("fact", *text, compiler())
+    if cache is None:
+        return make()
+    key = cache_key("fact", *text, compiler())
+    data = cache.get(key)
+    if data is not None:
+        return json.loads(data)
+    fact = make()
+    cache.put(key, json.dumps(fact).encode())
+    return fact
