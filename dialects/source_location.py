@@ -22,7 +22,7 @@ class Location:
         return f"{self.file}:{self.line}:{self.column}"
 
     def of_use(self, name: str) -> Location:
-        """Where a value with this name is used from here on in the same line; this location if it is not."""
+        """Where this name is used from here on in the same line; this location if it is not."""
         start = self.column - 1
         use = re.compile(rf"{re.escape(name)}(?![\w$.-])").search(self.text or "", start)
         return replace(self, column=use.start() + 1) if use else self

@@ -12,7 +12,7 @@ from ..lowering.llvm.options import Options
 from ..passes.machine.target import Target
 from ..support.cached_property import cached_property
 from ..support.markup import MOST_COLUMNS, MOST_ROWS, block, notebook, table
-from ..support.summaries import shortened
+from ..support.summaries import shortened, summary
 from .calling.api_checks import (
     check_choice,
     check_flags,
@@ -290,9 +290,7 @@ class Function(Subject):
         if schedule is None:
             return Source(self, None, None, verify, None if verify else f"{self.name} as written")
         if isinstance(schedule, str):
-            return Source(
-                self, self.schedule(schedule, target, fast_math=fast_math), verify=verify
-            )
+            return Source(self, self.schedule(schedule, target, fast_math=fast_math), verify=verify)
         from ..passes.schedules.schedule import Schedule
 
         if not isinstance(cast(object, schedule), Schedule):
@@ -309,7 +307,7 @@ class Function(Subject):
         return getitem, (Program(self.module), self.name)
 
     def __repr__(self) -> str:
-        return f"<Function {shortened(self.name)}>"
+        return summary(self, self.name)
 
     def _repr_html_(self) -> str:
         """The text, for notebooks."""
@@ -421,7 +419,7 @@ class Program(Mapping[str, Function]):
         return load, (f"{self}\n",)
 
     def __repr__(self) -> str:
-        return f"<Program of {shortened(', '.join(self) or 'no functions')}>"
+        return summary(self, f"of {', '.join(self) or 'no functions'}")
 
     def _repr_html_(self) -> str:
         """The functions with what they take, for notebooks."""

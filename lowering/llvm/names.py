@@ -1,4 +1,4 @@
-"""Names in generated modules: symbols of functions and records, marks, the OpenMP runtime's part."""
+"""Names in generated modules: symbols of functions and records, marks, OpenMP's functions."""
 
 from __future__ import annotations
 

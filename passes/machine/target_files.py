@@ -45,7 +45,6 @@ class TargetFile:
     machine: Machine
 
 
-
 def target_names() -> tuple[str, ...]:
     """The names of all files, sorted."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))

@@ -34,7 +34,8 @@ ForeignFunction = Callable[..., Any]
 class Sizes:
     """Specialisation key: shapes of arrays and values of integers, by position.
 
-    An extent that is not known is that of xDSL (DYNAMIC_INDEX); an integer that is not known is missing.
+    An extent that is not known is that of xDSL (DYNAMIC_INDEX); an integer that is not known is
+    missing.
     """
 
     shapes: Mapping[int, tuple[int, ...]]

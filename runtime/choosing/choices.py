@@ -34,7 +34,7 @@ def by_model(
 def by_tuning(
     subject: Subject, sizes: Mapping[str, int], target: Target, threads: int, *, fast_math: bool
 ) -> Schedule:
-    """`"auto"`: what tuning has found, else what needs no run; raises SourceError, LearningError."""
+    """`"auto"`: what tuning has found, or what needs no run; raises SourceError, LearningError."""
     original = Schedule.original(subject.scop, target, reassociate=fast_math)
     usual = partial(default_choice, original, str(subject.module), sizes, threads)
     question = Question.of(subject.function, sizes, target, threads=threads, fast_math=fast_math)

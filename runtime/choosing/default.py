@@ -128,7 +128,9 @@ def _key(
     threads: int,
     deciding: DecidingModel | None,
 ) -> str:
-    chosen = f"schedule of {original.program.name} on {threads} threads by {model_version(deciding)}"
+    chosen = (
+        f"schedule of {original.program.name} on {threads} threads by {model_version(deciding)}"
+    )
     options = Options(num_threads=threads, fast_math=original.reassociate)
     return kept_key(text, sorted(sizes.items()), chosen, options, original.target)
 

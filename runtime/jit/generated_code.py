@@ -44,9 +44,7 @@ class GeneratedCode:
     is_alone: bool
 
 
-def generated_code(
-    source: Source, sizes: Sizes, options: Options, target: Target
-) -> GeneratedCode:
+def generated_code(source: Source, sizes: Sizes, options: Options, target: Target) -> GeneratedCode:
     """Generates code for a program whose accesses are inside its arrays.
 
     Raises BoundsError where the program would leave an array, SourceError for what cannot be

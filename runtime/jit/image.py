@@ -17,6 +17,7 @@ import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
+from typing import Any
 
 from ...passes.machine.detection import VECTOR_LIBRARY
 from .loaded_object import LoadedObject
@@ -53,10 +54,16 @@ class Image:
         """The image in a file that `to_bytes` has written."""
         (length,) = _LENGTH.unpack_from(data)
         start = _LENGTH.size + length
-        head = json.loads(data[_LENGTH.size : start])
-        head["relative"] = tuple(map(tuple, head["relative"]))
-        head["external"] = tuple(map(tuple, head["external"]))
-        return cls(**{**head, "contents": data[start:]})
+        head: dict[str, Any] = json.loads(data[_LENGTH.size : start])
+        return cls(
+            head["code"],
+            head["constants"],
+            head["data"],
+            head["exports"],
+            tuple((place, target) for place, target in head["relative"]),
+            tuple((place, name, offset) for place, name, offset in head["external"]),
+            data[start:],
+        )
 
     def load(self, exports: Iterable[str], imports: Mapping[str, int]) -> LoadedObject:
         """Puts the image into memory; `exports` are the symbols whose addresses are wanted.

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from .image import PAGE, Image
 
 _HEADER = struct.Struct("<4sBB10xHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
-_RELOCATION = struct.Struct("<QIIq")
+_RELOCATION = struct.Struct("<QIIq")  # the kind before the symbol: one number of 64 bits
 
 _X86_64, _RELOCATABLE = 62, 1
 _SYMBOLS, _WITH_ADDENDS, _NO_BITS = 2, 4, 8
 _WRITABLE, _ALLOCATED, _EXECUTABLE, _THREAD_LOCAL = 1, 2, 4, 0x400
 _ORDINARY = (1, _NO_BITS)
-"""Types of sections that are loaded and have no meaning of their own."""
+_NAMES = (".text", ".rodata", ".data", ".bss")
+"""Types and beginnings of names of sections that are loaded and have no meaning of their own."""
 
 _LOCAL, _FIRST_RESERVED = 0, 0xFF00
 _ABSOLUTE_64, _RELATIVE_32, _JUMP_32, _RELATIVE_64 = 1, 2, 4, 24
@@ -55,6 +57,16 @@ class _Symbol:
     value: int
 
 
+class _Relocation(NamedTuple):
+    """What is filled in at a place of a section: the symbol is meant by its number."""
+
+    section: int
+    offset: int
+    kind: int
+    symbol: int
+    addend: int
+
+
 @dataclass
 class _Layout:
     """Where sections, jumps and addresses are put; `places` has sections by number."""
@@ -80,7 +92,7 @@ def link_image(code: bytes) -> Image:
     """The image of an object file; raises NotLinked."""
     try:
         return _Linker(code).image()
-    except (struct.error, IndexError, UnicodeDecodeError) as error:
+    except (struct.error, IndexError, ValueError) as error:
         raise NotLinked("the object file is damaged") from error
 
 
@@ -94,14 +106,16 @@ class _Linker:
         )
         if (magic, width, order, kind, machine) != (b"\x7fELF", 2, 1, _RELOCATABLE, _X86_64):
             raise NotLinked("no object file of x86-64")
-        raw = [_SECTION.unpack_from(code, table + n * _SECTION.size) for n in range(count)]
+        raw: list[tuple[int, ...]] = [
+            _SECTION.unpack_from(code, table + n * _SECTION.size) for n in range(count)
+        ]
         self._sections = [
             _Section(self._text(raw[names][4] + name), kind, flags, offset, size, link, info, align)
             for name, kind, flags, _, offset, size, link, info, align, _ in raw
         ]
         self._symbols = self._read_symbols()
         self._relocations = [
-            (self._sections[each.info], each.info, *_RELOCATION.unpack_from(code, place))
+            _Relocation(each.info, *_RELOCATION.unpack_from(code, place))
             for each in self._sections
             if each.kind == _WITH_ADDENDS and self._is_loaded(each.info)
             for place in range(each.offset, each.offset + each.size, _RELOCATION.size)
@@ -132,7 +146,8 @@ class _Linker:
         loaded = [n for n in range(len(self._sections)) if self._is_loaded(n)]
         for number in loaded:
             section = self._sections[number]
-            if section.kind not in _ORDINARY or section.flags & _THREAD_LOCAL:
+            is_ordinary = section.kind in _ORDINARY and section.name.startswith(_NAMES)
+            if not is_ordinary or section.flags & _THREAD_LOCAL:
                 raise NotLinked(f"a section {section.name}")
             if section.alignment > PAGE:
                 raise NotLinked(f"a section {section.name} of large alignment")
@@ -168,17 +183,16 @@ class _Linker:
             self._layout.places[number] = self._layout.put(section.size, section.alignment)
 
     def _put_jumps(self) -> None:
-        for _, _, _, kind, number, _ in self._relocations:
-            symbol = self._symbols[number]
-            if kind == _JUMP_32 and symbol.section == 0 and symbol.name not in self._layout.jumps:
+        for each in self._relocations:
+            symbol = self._symbols[each.symbol]
+            is_new = symbol.section == 0 and symbol.name not in self._layout.jumps
+            if each.kind == _JUMP_32 and is_new:
                 self._layout.jumps[symbol.name] = self._layout.put(_JUMP.size, 8)
 
     def _put_addresses(self) -> None:
         wanted = [(name, -1) for name in self._layout.jumps]
         wanted += [
-            self._address_key(number)
-            for _, _, _, kind, number, _ in self._relocations
-            if kind in _INDIRECT
+            self._address_key(each.symbol) for each in self._relocations if each.kind in _INDIRECT
         ]
         for key in dict.fromkeys(wanted):
             self._layout.addresses[key] = self._layout.put(8, 8)
@@ -201,10 +215,8 @@ class _Linker:
             _JUMP.pack_into(contents, place, _JUMP_CODE, distance, _TWO_BYTES)
         for (name, number), place in self._layout.addresses.items():
             self._address(place, name, number, 0)
-        for _, section, offset, kind, number, addend in self._relocations:
-            self._relocate(
-                contents, self._layout.places[section] + offset, kind, number, addend
-            )
+        for each in self._relocations:
+            self._relocate(contents, each)
         return contents
 
     def _address(self, place: int, name: str, number: int, addend: int) -> None:
@@ -221,22 +233,20 @@ class _Linker:
             raise NotLinked(f"the symbol '{symbol.name}'")
         return self._layout.places[symbol.section] + symbol.value
 
-    def _relocate(
-        self, contents: bytearray, place: int, kind: int, number: int, addend: int
-    ) -> None:
-        is_external = self._symbols[number].section == 0
-        if kind == _ABSOLUTE_64:
-            name, symbol = self._address_key(number)
-            self._address(place, name, symbol, addend)
-        elif kind in _INDIRECT:
-            target = self._layout.addresses[self._address_key(number)]
-            struct.pack_into("<i", contents, place, target + addend - place)
-        elif kind == _JUMP_32 and is_external:
-            target = self._layout.jumps[self._symbols[number].name]
-            struct.pack_into("<i", contents, place, target + addend - place)
-        elif kind in (_RELATIVE_32, _JUMP_32) and not is_external:
-            struct.pack_into("<i", contents, place, self._place_of(number) + addend - place)
-        elif kind == _RELATIVE_64 and not is_external:
-            struct.pack_into("<q", contents, place, self._place_of(number) + addend - place)
+    def _relocate(self, contents: bytearray, what: _Relocation) -> None:
+        place = self._layout.places[what.section] + what.offset
+        symbol = self._symbols[what.symbol]
+        form = "<i"
+        if what.kind == _ABSOLUTE_64:
+            self._address(place, *self._address_key(what.symbol), what.addend)
+            return
+        if what.kind in _INDIRECT:
+            target = self._layout.addresses[self._address_key(what.symbol)]
+        elif what.kind == _JUMP_32 and symbol.section == 0:
+            target = self._layout.jumps[symbol.name]
+        elif what.kind in (_RELATIVE_32, _JUMP_32, _RELATIVE_64) and symbol.section != 0:
+            target = self._place_of(what.symbol)
+            form = "<q" if what.kind == _RELATIVE_64 else form
         else:
-            raise NotLinked(f"a relocation of kind {kind} at '{self._symbols[number].name}'")
+            raise NotLinked(f"a relocation of kind {what.kind} at '{symbol.name}'")
+        struct.pack_into(form, contents, place, target + what.addend - place)

@@ -121,8 +121,8 @@ def _find() -> Library | None:
         except (OSError, AttributeError) as error:
             reason = str(error) if path.exists() else reason
     warnings.warn(
-        f"the LLVM of {LLVM_PACKAGE} {distribution.version} cannot be used ({reason}): llvmlite's makes "
-        "the same code, and takes longer",
+        f"the LLVM of {LLVM_PACKAGE} {distribution.version} cannot be used ({reason}): llvmlite's "
+        "makes the same code, and takes longer",
         RuntimeWarning,
         stacklevel=4,
     )
