@@ -32,7 +32,12 @@ _ROOMS = ("dialects", "passes", "lowering", "costmodel", "runtime", "support")
 _CODE_GENERATOR = ("jit", "jit/llvm", "../lowering/llvm")
 """Folders of what makes object code, from that of the runtime."""
 
-_VARYING = frozenset(("processor", "cpu MHz", "bogomips", "BogoMIPS", "apicid", "initial apicid"))
+_VARYING = frozenset(
+    (
+        *("processor", "cpu MHz", "bogomips", "BogoMIPS"),
+        *("physical id", "core id", "apicid", "initial apicid"),
+    )
+)
 """What Linux says of one core at one time."""
 
 
@@ -61,8 +66,13 @@ def _llvm_libraries() -> list[tuple[str, int, int]]:
 
 @cache
 def _processor() -> str:
-    """This machine's processor, as Linux describes it."""
+    """This machine's processor, as Linux describes it, else LLVM."""
     fields: Mapping[str, str] = CpuInfo.read().fields
+    if not fields:
+        from llvmlite import binding  # not where Linux tells
+
+        features = binding.get_host_cpu_features().flatten()
+        return repr((platform.machine(), binding.get_host_cpu_name(), features))
     own = sorted((name, text) for name, text in fields.items() if name not in _VARYING)
     return repr((platform.machine(), own))
 

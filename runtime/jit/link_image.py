@@ -101,9 +101,11 @@ class _Linker:
 
     def __init__(self, code: bytes) -> None:
         self._code = code
-        magic, width, order, kind, machine, _, _, _, table, *_, count, names = _HEADER.unpack_from(
-            code
-        )
+        header = _HEADER.unpack_from(code)
+        magic, width, order, kind, machine = header[:5]
+        table: int = header[8]
+        count: int = header[-2]
+        names: int = header[-1]
         if (magic, width, order, kind, machine) != (b"\x7fELF", 2, 1, _RELOCATABLE, _X86_64):
             raise NotLinked("no object file of x86-64")
         raw: list[tuple[int, ...]] = [
