@@ -322,10 +322,7 @@ def _offsets(place: Place) -> Sequence[int]:
 
 def touched_memrefs(operation: Operation) -> list[SSAValue]:
     """The memrefs that an operation may access, and those that they are views of."""
-    operands = operation.operands
-    touched = (
-        [value for value in operands if isinstance(value.type, MemRefType)] if operands else []
-    )
+    touched = [value for value in operation.operands if isinstance(value.type, MemRefType)]
     for value in touched:
         if isinstance(value.owner, memref.CastOp | memref.SubviewOp):
             touched.append(value.owner.source)
