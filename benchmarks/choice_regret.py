@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from loopwright import load
 from loopwright.costmodel.features.extract import rows_of
 from loopwright.costmodel.features.row_columns import column
-from loopwright.costmodel.find import DEFAULT_MODEL, find_model
+from loopwright.costmodel.find import find_model
+from loopwright.costmodel.model_names import DEFAULT_MODEL
 from loopwright.costmodel.models.forest import Forest, Growth, Tree, digitise, grow, quantiles
 from loopwright.passes.default.default_schedule import GAIN
 from loopwright.passes.estimate.estimate import estimate

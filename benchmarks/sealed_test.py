@@ -22,13 +22,13 @@ from pathlib import Path
 import numpy as np
 import record
 
-from loopwright.costmodel.find import SHIPPED, find_model
+from loopwright.costmodel.find import find_model
 from loopwright.costmodel.learning.evaluation_report import ProgramPredictions, evaluate
 from loopwright.costmodel.learning.examples import Unsupported
 from loopwright.costmodel.learning.machines import target_of
 from loopwright.costmodel.learning.pairs import ProgramPairs, read_pairs
 from loopwright.costmodel.learning.schedule_history import history_of
-from loopwright.costmodel.models.array_files import SUFFIX
+from loopwright.costmodel.model_names import SHIPPED, SUFFIX
 from loopwright.costmodel.models.model_files import load_model
 from loopwright.costmodel.original import original_schedule
 from loopwright.passes.estimate.scheduling_context import SchedulingContext

@@ -27,7 +27,8 @@ from typing import Any
 import record
 
 import loopwright
-from loopwright.costmodel.find import DEFAULT_MODEL, find_model
+from loopwright.costmodel.find import find_model
+from loopwright.costmodel.model_names import DEFAULT_MODEL
 from loopwright.kernels.catalogue import KernelEntry
 from loopwright.passes.estimate.estimate import Roofline
 from loopwright.passes.estimate.scheduling_context import SchedulingContext

@@ -26,7 +26,8 @@ import record
 from field_like import Kind, instance, kinds
 
 from loopwright import load
-from loopwright.costmodel.find import DEFAULT_MODEL, find_model
+from loopwright.costmodel.find import find_model
+from loopwright.costmodel.model_names import DEFAULT_MODEL
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.schedules.schedule import Schedule

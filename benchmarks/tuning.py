@@ -27,7 +27,8 @@ import record
 
 import loopwright
 from loopwright.commands.tune import parse_time
-from loopwright.costmodel.find import DEFAULT_MODEL, find_model
+from loopwright.costmodel.find import find_model
+from loopwright.costmodel.model_names import DEFAULT_MODEL
 from loopwright.kernels.catalogue import KernelEntry
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.estimate.scheduling_context import SchedulingContext

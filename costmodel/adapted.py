@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..passes.machine.target import Target
 from ..support.user_folders import user_path
-from .models.array_files import SUFFIX
+from .model_names import SUFFIX
 
 
 def models_directory() -> Path | None:

@@ -18,8 +18,9 @@ from ..passes.search.result import Task
 from ..passes.search.searching import search
 from ..passes.syntax.schedule_ops import to_sequence
 from ..passes.syntax.schedule_passes import find_function, find_sequence, read_schedule, read_sizes
-from .find import DEFAULT_MODEL, find_model
+from .find import find_model
 from .learning.errors import LearningError
+from .model_names import DEFAULT_MODEL
 
 
 @dataclass(frozen=True)

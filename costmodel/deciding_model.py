@@ -14,12 +14,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..passes.machine.target import Target
-from ..passes.search.protocols import CostModel
 from .adapted import adapted_model
-from .find import DEFAULT_MODEL, find_model, is_file, shipped_path
+from .model_names import DEFAULT_MODEL, is_file, shipped_path
 
 if TYPE_CHECKING:
+    from ..passes.machine.target import Target
+    from ..passes.search.protocols import CostModel
     from .models.model_files import StoredModel
 
 VARIABLE = "LOOPWRIGHT_MODEL"
@@ -39,6 +39,9 @@ class DecidingModel:
 
     def load(self) -> CostModel:
         """The model; raises LearningError, OSError."""
+        # Code that was made before is found without a look at the model.
+        from .find import find_model
+
         return find_model(self.name) if self.path is None else self._stored().model
 
     def knows(self, target: Target) -> bool:

@@ -14,22 +14,16 @@ from ..passes.search.space.loop_pairs import LoopPairModel
 from ..support.typed_values import check_kind
 from .adapted import adapted_model
 from .learning.errors import LearningError
-from .models.array_files import SUFFIX
+from .model_names import SHIPPED, SUFFIX, is_file, shipped_path
 
 if TYPE_CHECKING:
     from .models.learned_model import LearnedModel
-
-SHIPPED = Path(__file__).parent / "weights"
-"""Trained models that come with the package, NAME.npz each."""
 
 INTERCHANGE_MODEL = "network"
 """The most accurate of the models that say which loops to interchange."""
 
 INTERCHANGE = "interchange-"
 """What the names of these begin with; users can leave it out."""
-
-DEFAULT_MODEL = "ensemble"
-"""The model that searches ask when nothing is said."""
 
 DEFAULT_RANKER = "tournament"
 
@@ -108,17 +102,6 @@ def _find(name: str) -> object | None:
             f"file ({SUFFIX})"
         )
     return _load(found.trained)
-
-
-def shipped_path(name: str) -> Path | None:
-    """The file of a model that comes with the package; None where there is none of this name."""
-    path = SHIPPED / f"{name}{SUFFIX}"
-    return path if path.exists() else None
-
-
-def is_file(name: str) -> bool:
-    """Whether this is a file, not the name of a model: these have neither folder nor suffix."""
-    return Path(name).name != name or bool(Path(name).suffix)
 
 
 def _load(path: Path) -> LearnedModel:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Operation, SSAValue
-from xdsl.utils.exceptions import ParseError, VerifyException
-from xdsl.utils.lexer import Span
+from typing import TYPE_CHECKING
 
-from .locations import Location, locate
+from .source_location import Location
+
+if TYPE_CHECKING:
+    from xdsl.ir import Operation, SSAValue
 
 
 class SourceError(Exception):
@@ -39,9 +40,12 @@ class SourceError(Exception):
 
         With `operand`, it points at this operand of the operation, if that is in the same line.
         """
+        # Who has an operation has xDSL; front ends raise errors without it.
+        from .locations import locate, name_of
+
         location = locate(subject)
         if location is not None and operand is not None:
-            location = location.of_use(operand)
+            location = location.of_use(name_of(operand))
         return cls(message, location, hint)
 
     def __str__(self) -> str:
@@ -57,23 +61,3 @@ class SourceError(Exception):
         if self.hint is not None:
             lines.append(f"hint: {self.hint}")
         return "\n".join(lines)
-
-
-class HintedParseError(ParseError):
-    """A syntax error with a hint, for use inside of parsers."""
-
-    def __init__(self, span: Span, message: str, hint: str) -> None:
-        super().__init__(span, message)
-        self.hint = hint
-
-
-class HintedVerifyException(VerifyException):
-    """A failed verification with a hint, and the operand that it is about.
-
-    For use inside of operations.
-    """
-
-    def __init__(self, message: str, hint: str, operand: SSAValue) -> None:
-        super().__init__(message)
-        self.hint = hint
-        self.operand = operand

@@ -8,13 +8,14 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import ParseError
 
-from ..support.bounded_files import read_text
 from .affine import ForOp
 from .context import make_context
-from .errors import HintedParseError, SourceError
+from .errors import SourceError
+from .hinted_errors import HintedParseError
 from .locations import Source
 from .memref import INSPECTED
 from .parser import SourceParser
+from .source_text import read_source
 from .verify import one_line, verify
 
 _CLEARER = {
@@ -69,12 +70,4 @@ def parse_module(
 
 def parse_file(path: str | Path, *, context: Context | None = None) -> ModuleOp:
     """Reads, parses, normalises and verifies a file; raises SourceError."""
-    try:
-        text = read_text(path)
-    except OSError as error:
-        raise SourceError(f"cannot read '{path}': {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise SourceError(f"cannot read '{path}': it is not UTF-8 text") from error
-    except ValueError as error:
-        raise SourceError(f"cannot read {str(path)!r}: {error}") from error
-    return parse_module(text, str(path), context=context)
+    return parse_module(read_source(path), str(path), context=context)

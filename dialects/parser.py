@@ -30,10 +30,11 @@ from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
 
 from .affine.expressions import ExpressionParser
-from .context import DIALECTS
-from .errors import HintedParseError, SourceError
+from .errors import SourceError
 from .flags import use_attributes
+from .hinted_errors import HintedParseError
 from .locations import Source, keep_name, name_of
+from .registry import DIALECTS
 
 # Even a constant with one value for all elements is kept element by element.
 _MAX_ELEMENTS = 2**24

@@ -29,13 +29,6 @@ from xdsl.utils.hints import isa
 from .errors import SourceError
 from .locations import name_of
 
-UNSIGNED = "loopwright.unsigned"
-"""An attribute of arguments and results: their integers are those of the unsigned type."""
-
-COMPLEX = "loopwright.complex"
-"""An attribute of arguments and results that are the parts of complex numbers: of arrays whose last
-dimension is the part, and of real parts, whose imaginary parts come last, in order."""
-
 INTEGER_WIDTHS = (1, 8, 16, 32, 64)
 _MAX_ELEMENTS = 2**59
 _FLOATS = Float16Type | BFloat16Type | Float32Type | Float64Type

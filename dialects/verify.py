@@ -18,7 +18,8 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from .errors import HintedVerifyException, SourceError
+from .errors import SourceError
+from .hinted_errors import HintedVerifyException
 from .locations import name_of
 
 _SEGMENTS = (AttrSizedOperandSegments, AttrSizedResultSegments)

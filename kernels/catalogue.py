@@ -225,6 +225,16 @@ def subscripts(shape: tuple[int, ...], start: int = 0) -> dict[str, Array]:
     return dict(zip(SUBSCRIPTS, np.ix_(*ranges), strict=False))
 
 
+def kernel_file(name: str) -> Path | None:
+    """The file of a shipped kernel; None where there is none of this name."""
+    suite, _, kernel = name.partition("/")
+    file = Path(str(resources.files(PACKAGE) / suite / f"{kernel}.mlir"))
+    if suite in SUITES and kernel.isprintable() and not {"/", "\0"} & {*kernel} and file.is_file():
+        return file  # without the tables, which take a while to read
+    entry = catalogue().get(name)
+    return None if entry is None else entry.file
+
+
 @cache
 def catalogue() -> Mapping[str, KernelEntry]:
     """All shipped kernels by name, "suite/kernel"."""

@@ -5,9 +5,12 @@ The `schedule` dialect has one operation per transformation, so it is completed 
 
 from __future__ import annotations
 
-from xdsl.ir import Dialect
+from typing import TYPE_CHECKING
 
-from ..dialects.context import DIALECTS
+from ..dialects.registry import DIALECTS
+
+if TYPE_CHECKING:
+    from xdsl.ir import Dialect
 
 
 def _schedule() -> Dialect:

@@ -6,12 +6,11 @@ import threading
 from collections.abc import Callable
 from ctypes import c_int64
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from ..lowering.llvm import Options
-from ..lowering.validation.verdict import Verdict
+from ..lowering.llvm.options import Options
 from ..passes.machine.target import Target
-from ..passes.schedules.schedule import Schedule
 from ..support.fork_safety import after_fork_in_child
 from ..support.immutable import Immutable
 from ..support.markup import MOST_COLUMNS, notebook, table
@@ -26,9 +25,14 @@ from .calling.errors import (
     OutOfMemory,
 )
 from .calling.signature import CValue, ForeignFunction, Signature, Sizes, Value
-from .jit.compile import Code, Source, compile_source
+from .jit.compile import Code, compile_source
+from .jit.source import Source
 from .measuring.time_call import time_call
 from .measuring.timing import Timing
+
+if TYPE_CHECKING:
+    from ..lowering.validation.verdict import Verdict
+    from ..passes.schedules.schedule import Schedule
 
 SPECIALISATIONS = 256
 """How many specialisations a kernel keeps; the oldest are dropped."""
@@ -140,10 +144,16 @@ class Kernel(Immutable):
 
         One that is chosen for the sizes is that of the last specialisation; raises NotSpecialised.
         """
-        given = self._source.schedule
-        if given is None or isinstance(given, Schedule):
-            return given
+        if self._source.choose is None:
+            return self._source.schedule
         return self.specialisation.code.schedule
+
+    @property
+    def schedule_text(self) -> str | None:
+        """The text of the schedule, without making it again; raises NotSpecialised."""
+        if self._source.choose is None:
+            return None if self._source.schedule is None else str(self._source.schedule)
+        return self.specialisation.code.schedule_text
 
     def forget_compiles(self) -> None:
         """In the child of a fork: compiles that other threads had begun do not go on."""

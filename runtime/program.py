@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from operator import getitem
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
-
-from ..lowering.llvm import Options
-from ..passes.default.default_schedule import default_schedule
-from ..passes.estimate.scheduling_context import SchedulingContext
+from ..lowering.llvm.options import Options
 from ..passes.machine.target import Target
-from ..passes.polyhedral.bounds import check_bounds
-from ..passes.polyhedral.dependences import Dependences
-from ..passes.polyhedral.extents import infer_extents
-from ..passes.polyhedral.isl_context import ISL_LOCK
-from ..passes.polyhedral.raising.importing.import_function import import_module
-from ..passes.schedules.schedule import Schedule, dependences_of
 from ..support.cached_property import cached_property
 from ..support.markup import MOST_COLUMNS, MOST_ROWS, block, notebook, table
 from ..support.summaries import shortened, summary
@@ -37,14 +25,25 @@ from .calling.api_checks import (
 )
 from .calling.errors import BuildError, UnknownFunction
 from .calling.signature import Signature
-from .choosing.auto import auto_schedule
-from .choosing.database import Question
-from .choosing.default import choice_version, default_choice
-from .choosing.explanation import explain_default
-from .jit.compile import Source, Subject, read, schedule_from
+from .choosing.choice_version import choice_version
+from .jit.kept_programs import KeptProgram, find_program, keep_program
+from .jit.kept_signature import kept_signature
+from .jit.source import Source, Subject
 from .jit.threads import default_threads
 from .kernel import Kernel
-from .library.build import Library, build
+from .program_text import program_text
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.dialects.func import FuncOp
+
+    from ..passes.polyhedral.dependences import Dependences
+    from ..passes.schedules.schedule import Schedule
+    from .library.build import Library
+
+# The compiler is imported where there is something to compile: code that was made before, for the
+# same text and sizes, is found on disk and called without it. What needs the compiler has the
+# imports in its functions.
 
 DEFAULT = "default"
 """The schedule that is chosen for the sizes: by the estimate, and a model where it is sure."""
@@ -67,11 +66,15 @@ class Function(Subject):
     @cached_property
     def signature(self) -> Signature:
         """What a kernel takes and returns; raises SourceError, UnsupportedSignature."""
-        return Signature.of(self.scop)
+        from .calling.derived_signature import signature_of
+
+        return signature_of(self.scop)
 
     @property
     def dependences(self) -> Dependences:
         """The dependences between statement instances; raises SourceError."""
+        from ..passes.schedules.schedule import dependences_of
+
         return dependences_of(self.scop)
 
     def checked_sizes(self, values: Sequence[object]) -> Mapping[str, int]:
@@ -79,6 +82,9 @@ class Function(Subject):
 
         Raises BoundsError where the program would leave an array, and what a call raises.
         """
+        from ..passes.polyhedral.bounds import check_bounds
+        from ..passes.polyhedral.isl_context import ISL_LOCK
+
         sizes = self.signature.sizes_of(values).of(self.scop)
         with ISL_LOCK:
             check_bounds(self.scop, sizes)
@@ -95,6 +101,8 @@ class Function(Subject):
         check_text(self.name, "a schedule", text)
         check_target(self.name, target)
         check_flags(self.name, fast_math=fast_math)
+        from .jit.reading import schedule_from
+
         return schedule_from(self.scop, text, target or Target.host(), reassociate=fast_math)
 
     def default_schedule(
@@ -125,6 +133,8 @@ class Function(Subject):
         no transformations where the program is best left as it was written. Raises SourceError,
         LearningError.
         """
+        from ..passes.polyhedral.extents import infer_extents
+
         check_choice(self.name, "how", how, CHOSEN)
         _check(self.name, threads, target, fast_math=fast_math)
         check_sizes(self.name, sizes, [size.name for size in self.scop.sizes])
@@ -144,6 +154,11 @@ class Function(Subject):
         The best candidates, the times that the model predicts, and which features make the
         difference. The decision is made anew. Raises SourceError.
         """
+        from ..passes.estimate.scheduling_context import SchedulingContext
+        from ..passes.polyhedral.extents import infer_extents
+        from ..passes.schedules.schedule import Schedule
+        from .choosing.explanation import explain_default
+
         _check(self.name, threads, target, fast_math=fast_math)
         check_sizes(self.name, sizes, [size.name for size in self.scop.sizes])
         known = infer_extents(self.scop, sizes)
@@ -155,18 +170,12 @@ class Function(Subject):
     ) -> Callable[[Mapping[str, int]], Schedule]:
         """What chooses a schedule once all sizes are known."""
         count = threads or default_threads()
-        if how == RULES:
-            return partial(
-                default_schedule, self.scop, target=target, threads=count, reassociate=fast_math
-            )
 
         def choose(sizes: Mapping[str, int]) -> Schedule:
-            original = Schedule.original(self.scop, target, reassociate=fast_math)
-            usual = partial(default_choice, original, str(self.module), sizes, count)
-            if how == DEFAULT:
-                return usual()
-            question = Question.of(self.function, sizes, target, threads=count, fast_math=fast_math)
-            return auto_schedule(original, question, usual)
+            from .choosing.choices import by_estimate, by_model, by_tuning
+
+            choice = {RULES: by_estimate, DEFAULT: by_model, AUTO: by_tuning}[how]
+            return choice(self, sizes, target, count, fast_math=fast_math)
 
         return choose
 
@@ -215,10 +224,12 @@ class Function(Subject):
         source = self.source(
             schedule, threads=threads, fast_math=fast_math, target=target, verify=verify
         )
+        if source.kept_as is not None:
+            self.keep()
         chosen = source.schedule
-        sizes = chosen.run_time_sizes if isinstance(chosen, Schedule) else ()
+        sizes = () if chosen is None else chosen.run_time_sizes
         signature = replace(self.signature, tile_sizes=sizes)
-        text = str(schedule) or None if isinstance(schedule, Schedule) else schedule
+        text = schedule if schedule is None or isinstance(schedule, str) else str(schedule) or None
         again = {
             "threads": threads,
             "fast_math": fast_math,
@@ -228,6 +239,9 @@ class Function(Subject):
         }
         recipe = _compile_again, (self, text, again)
         return self.kernel_class(source, signature, options, target, recipe)
+
+    def keep(self) -> None:
+        """Keeps what a later process can do without the compiler for, where it has the text."""
 
     def build(
         self,
@@ -264,7 +278,7 @@ class Function(Subject):
     ) -> Source:
         """What `compile` compiles: this function with a schedule, checked; raises the same.
 
-        Code for the default schedule is kept on disk.
+        Code for the default schedule, and for none, is kept on disk.
         """
         _check(self.name, threads, target, fast_math=fast_math, verify=verify)
         target = target or Target.host()
@@ -272,17 +286,21 @@ class Function(Subject):
             choose = self._chooser(schedule, threads, fast_math, target)
             is_kept = schedule == DEFAULT and not verify
             kept_as = choice_version(self.name, threads or default_threads()) if is_kept else None
-            return Source(self, choose, verify, kept_as)
+            return Source(self, None, choose, verify, kept_as)
+        if schedule is None:
+            return Source(self, None, None, verify, None if verify else f"{self.name} as written")
         if isinstance(schedule, str):
-            schedule = self.schedule(schedule, target, fast_math=fast_math)
-        elif schedule is not None and not isinstance(cast(object, schedule), Schedule):
+            return Source(self, self.schedule(schedule, target, fast_math=fast_math), verify=verify)
+        from ..passes.schedules.schedule import Schedule
+
+        if not isinstance(cast(object, schedule), Schedule):
             raise TypeError(f"{self.name}: a schedule is a Schedule or a text, not {schedule!r}")
-        elif schedule is not None and schedule.program is not self.scop:
+        if schedule.program is not self.scop:
             raise ValueError(
                 f"{self.name}: the schedule belongs to another function "
                 f"('{schedule.program.name}'); make one with function.schedule(...)"
             )
-        return Source(self, schedule, verify)
+        return Source(self, schedule, verify=verify)
 
     def __reduce__(self) -> tuple[object, ...]:
         """A function is pickled with its program."""
@@ -333,6 +351,8 @@ def _build(
     check_sizes(subject, sizes)
     check_text(subject, "prefix", prefix)
     _check(subject, threads, target, fast_math=fast_math, verify=verify)
+    from .library.build import build
+
     target = target or Target.host()
     options = _options(threads, fast_math)
     sources = [
@@ -348,12 +368,16 @@ class Program(Mapping[str, Function]):
     """The functions of a module, by name."""
 
     def __init__(self, module: ModuleOp) -> None:
-        self.module = module = import_module(module)
-        self._functions = {
-            op.sym_name.data: Function(module, op)
-            for op in module.ops
-            if isinstance(op, func.FuncOp) and not op.is_declaration
-        }
+        from ..passes.polyhedral.raising.importing.import_function import import_module
+        from .jit.reading import functions_of
+
+        self._parsed = import_module(module)
+        self._functions = {name: Function(*found) for name, found in functions_of(self._parsed)}
+
+    @property
+    def module(self) -> ModuleOp:
+        """The functions as operations."""
+        return self._parsed
 
     def __getitem__(self, name: str) -> Function:
         """The function called `name`; raises UnknownFunction (a KeyError)."""
@@ -411,6 +435,80 @@ class Program(Mapping[str, Function]):
         return str(self.module)
 
 
+class StoredFunction(Function):
+    """A function of a program with a text; it is parsed when it must be."""
+
+    def __init__(self, program: StoredProgram, name: str) -> None:
+        self._program = program
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return self._name
+
+    @property
+    def text(self) -> str:
+        """What the module is made of."""
+        return self._program.printed
+
+    @cached_property
+    def _parsed(self) -> tuple[ModuleOp, FuncOp]:
+        from .jit.reading import functions_of
+
+        return dict(functions_of(self._program.module))[self._name]
+
+    @cached_property
+    def signature(self) -> Signature:
+        """What a kernel takes and returns; raises SourceError, UnsupportedSignature."""
+        if self._program.is_parsed:
+            return super().signature
+        return kept_signature(self.name, self.text, lambda: super(StoredFunction, self).signature)
+
+    def keep(self) -> None:
+        """Keeps what a later process can do without the compiler for."""
+        self._program.keep()
+        kept_signature(self.name, self.text, lambda: self.signature)
+
+
+class StoredProgram(Program):
+    """A program with a text, whose functions may be known from disk: it is parsed when it must be.
+
+    `file` is what messages call the text. Raises SourceError.
+    """
+
+    def __init__(self, text: str, file: str) -> None:
+        self._source = text, file
+        self._known = find_program(text)
+        self.is_parsed = False
+        names = tuple(self._names) if self._known is None else self._known.names
+        self._functions = {name: StoredFunction(self, name) for name in names}
+
+    @cached_property
+    def _parsed(self) -> ModuleOp:
+        from .jit.reading import read_module
+
+        self.is_parsed = True  # and can be changed from now on
+        return read_module(*self._source)
+
+    @property
+    def _names(self) -> Iterator[str]:
+        from .jit.reading import functions_of
+
+        return (name for name, _ in functions_of(self.module))
+
+    @property
+    def printed(self) -> str:
+        """The program as MLIR text."""
+        return str(self) if self._known is None or self.is_parsed else self._known.printed
+
+    def keep(self) -> None:
+        """Keeps which functions the text has; not of a program that was read before it."""
+        if self._known is None:
+            self._known = KeptProgram(tuple(self._names), self.printed)
+            keep_program(self._source[0], self._known)
+
+
 def load(source: str | Path) -> Program:
     """Reads a program from a file, or from its text (any string with a line break or a brace).
 
@@ -418,22 +516,4 @@ def load(source: str | Path) -> Program:
     kernel. Raises SourceError.
     """
     check_path("load", "source", source)
-    return Program(read(_shipped(source) or source))
-
-
-def _exists(name: str) -> bool:
-    try:
-        return Path(name).exists()
-    except OSError:  # too long, or in a folder that may not be searched
-        return False
-
-
-def _shipped(source: str | Path) -> Path | None:
-    """The file of a shipped kernel, if that is meant."""
-    text = str(source)
-    if "\n" in text or "{" in text or _exists(text):
-        return None
-    from ..kernels.catalogue import catalogue
-
-    entry = catalogue().get(text.removeprefix("kernels/").removesuffix(".mlir"))
-    return None if entry is None else entry.file
+    return StoredProgram(*program_text(source))

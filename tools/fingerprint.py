@@ -34,7 +34,7 @@ from loopwright.passes.machine.target import Target
 from loopwright.passes.machine.target_files import target_file
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.pipeline import parse_pipeline
-from loopwright.runtime.jit.compile import loops_of
+from loopwright.runtime.jit.generated_code import loops_of
 from loopwright.runtime.program import Function, load
 
 SIZES = ("LARGE", "MEDIUM", "SMALL")

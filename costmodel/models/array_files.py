@@ -26,8 +26,6 @@ from ...support.output_files import replacing
 from ...support.stored_files import DAMAGE
 from ..learning.errors import LearningError
 
-SUFFIX = ".npz"
-
 _CONTENT = "content"
 _ARRAY, _MAPPING, _TUPLE = "array", "mapping", "tuple"
 

@@ -24,7 +24,7 @@ from xdsl.printer import Printer
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRToken, MLIRTokenKind
 
-from ..errors import HintedParseError
+from ..hinted_errors import HintedParseError
 
 # Longer expressions would exhaust the stack of the recursive algorithms that work on them.
 _MAX_OPERATIONS = 200

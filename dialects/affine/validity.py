@@ -17,7 +17,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import Pure
 
-from ..errors import HintedVerifyException
+from ..hinted_errors import HintedVerifyException
 from ..locations import name_of
 
 _SCOPES = (FuncOp, ModuleOp)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...dialects.errors import SourceError
-from ...dialects.locations import Location
 from ...dialects.parse import parse_module
+from ...dialects.source_location import Location
 from ...runtime.program import Program
 from ...support.bounded_files import read_bounded
 from ..text.relocation import relocate

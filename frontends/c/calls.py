@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 
 from ...dialects.errors import SourceError
-from ...runtime.jit.external_functions import is_library_function
+from ...runtime.jit.registered_functions import is_library_function
 from .c_types import INT, FloatType, IntegerType, NumberType
 from .evaluator import Evaluator
 from .functions import ABSOLUTE, SIGN, Known, constant, known

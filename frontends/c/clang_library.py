@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...dialects.errors import SourceError
-from ...dialects.locations import Location
+from ...dialects.source_location import Location
 from ...support.extras import extra_for
 
 with extra_for("reading C"):

@@ -18,8 +18,8 @@ from xdsl.dialects.builtin import StringAttr
 
 from ...lowering.generate import generate
 from ...lowering.llvm import Options as TranslationOptions
-from ...lowering.llvm import symbol, translate
-from ...lowering.llvm.heap import FAILED_ALLOCATIONS
+from ...lowering.llvm import translate
+from ...lowering.llvm.names import FAILED_ALLOCATIONS, symbol
 from ...lowering.loops.index_magnitudes import SizeLimits
 from ...passes.machine.target import Target
 from ...passes.polyhedral.isl_context import ISL_LOCK

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from clang import cindex
 
-from ...dialects.locations import Location
+from ...dialects.source_location import Location
 from .aliases import element_of
 from .c_types import (
     INT,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...dialects.errors import SourceError
-from ...dialects.locations import Location
+from ...dialects.source_location import Location
 from .clang_library import CSource
 from .tree import Block, For, Function, Refused, Statement, While, blocks_of, expressions_of
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from clang import cindex
 
-from ...dialects.locations import Location
+from ...dialects.source_location import Location
 from .c_types import INT, LONG, IntegerType, promoted
 from .clang_library import evaluate
 from .continues import without_jumps

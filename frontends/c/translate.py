@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from ...dialects.errors import SourceError
-from ...dialects.supported_types import UNSIGNED
-from ...passes.polyhedral.size_assumptions import ASSUMPTION
+from ...dialects.marks import ASSUMPTION, UNSIGNED
 from ..text.affine import Affine, Index
 from ..text.affine import Name as TextName
 from ..text.emitter import Emitter, Line

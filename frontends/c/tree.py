@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-from ...dialects.locations import Location
+from ...dialects.source_location import Location
 from .c_types import LONG, CType
 
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import islpy as isl
-
-from ...passes.polyhedral.isl_context import ISL_LOCK
 from ..text.affine import Affine
 from ..text.isl_text import spellings_of, text_of
 from .nests import Nest
@@ -23,6 +20,11 @@ def overwrites(
     """
     if not loops:
         return False
+    # Most functions have nothing to ask isl.
+    import islpy as isl
+
+    from ...passes.polyhedral.isl_context import ISL_LOCK
+
     bounds = [bound for loop in loops for bound in (loop.start, loop.extent)]
     spellings = spellings_of([*written, *read, *bounds], [loop.name for loop in loops])
     parameters = ", ".join(spellings.values())

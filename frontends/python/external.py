@@ -6,7 +6,7 @@ import ast
 import ctypes
 from typing import Any, cast
 
-from ...runtime.jit.external_functions import registered_name
+from ...runtime.jit.registered_functions import registered_name
 from .element_types import ElementType, f32, f64, i32, i64
 from .evaluator import Evaluator
 from .values import Scalar, is_float

@@ -8,7 +8,7 @@ from typing import Any, get_origin
 
 import numpy as np
 
-from ...dialects.supported_types import UNSIGNED
+from ...dialects.marks import UNSIGNED
 from .element_types import ArrayType, ElementType
 
 

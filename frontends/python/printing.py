@@ -21,7 +21,7 @@ from xdsl.ir.affine import (
 from ...dialects import affine
 from ...dialects.errors import SourceError
 from ...dialects.locations import name_of
-from ...dialects.supported_types import UNSIGNED
+from ...dialects.marks import UNSIGNED
 from ...passes.polyhedral.affine_text import to_text
 from ...passes.polyhedral.gathers import depends_on_data
 from ...passes.polyhedral.identifiers import ArgumentNames

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
-
-from ...runtime.calling.signature import Signature
 from ...runtime.jit.kept_signature import kept_signature
 from ...runtime.program import Function
 from ...support.cached_property import cached_property
 from .signatures import PythonSignature, ReturningKernel
 from .translate import Translation
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.dialects.func import FuncOp
+
+    from ...runtime.calling.signature import Signature
 
 
 class Translated(Protocol):
@@ -62,8 +64,13 @@ class PythonFunction(Function):
     @cached_property
     def signature(self) -> PythonSignature:
         """What a kernel takes and returns; raises SourceError, UnsupportedSignature."""
-        plain = kept_signature(self.name, self.text, lambda: Signature.of(self.scop))
+        plain = kept_signature(self.name, self.text, self._plain_signature)
         return PythonSignature.of_translation(plain, self.kernel.translation)
+
+    def _plain_signature(self) -> Signature:
+        from ...runtime.calling.derived_signature import signature_of  # the compiler
+
+        return signature_of(self.scop)
 
     def __reduce__(self) -> tuple[object, ...]:
         """A function is pickled with its kernel."""

@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet
 
 from ...dialects.errors import SourceError
-from ...dialects.parse import parse_module
 from ...passes.machine.target import Target
-from ...passes.schedules.schedule import Schedule
 from ...runtime.calling.api_checks import check_choice, check_path
 from ...runtime.calling.arguments import ArrayArgument
 from ...runtime.calling.errors import (
@@ -26,6 +24,7 @@ from ...runtime.calling.errors import (
     ArgumentValueError,
     OverlappingArguments,
 )
+from ...runtime.jit.kept_facts import kept_fact
 from ...runtime.kernel import Kernel
 from ...runtime.program import AUTO, DEFAULT, Function, Program
 from ...support.fork_safety import after_fork_in_child
@@ -33,7 +32,6 @@ from ...support.garbage_collection import garbage_collected_seldom
 from ...support.immutable import Immutable
 from ...support.markup import MOST_COLUMNS, MOST_ROWS, block, element, join, notebook
 from ...support.output_files import write_output
-from ..text.relocation import relocate
 from .captured import MISSING, Captured
 from .checking import AS_PYTHON, compare
 from .layouts import (
@@ -50,7 +48,6 @@ from .layouts import (
 from .local_functions import PlainFunction
 from .parameters import ParameterType, fixed_types
 from .pickling import named_kernel, pickled_again
-from .promises import check_promises
 from .python_function import PythonFunction
 from .signatures import PythonSignature, allocation
 from .source import PythonSource
@@ -58,6 +55,7 @@ from .strides import Strided, strided
 from .translate import Translation, translate
 
 if TYPE_CHECKING:
+    from ...passes.schedules.schedule import Schedule
     from ...passes.search.result import Result
 
 
@@ -113,12 +111,31 @@ class PythonKernel(Immutable):
             if self._function is None:
                 found = PythonFunction(self)
                 if self.translation.promises:
-                    check_promises(found.scop, self.translation.promises, self._source)
+                    kept_fact(lambda: self._check_promises(found), *self._promise_key)
                 self._function = found
             return self._function
 
+    def _check_promises(self, function: Function) -> None:
+        from .promise_checks import check_promises  # the compiler
+
+        check_promises(function.scop, self.translation.promises, self._source)
+
+    @property
+    def _promise_key(self) -> tuple[str, ...]:
+        """The text and the loops that promise something, where they are in their functions."""
+        places = [
+            (each.depth, each.node.lineno - origin.first_line, origin.lines)
+            for each in self.translation.promises
+            for origin in (self._source.of_node(each.node),)
+        ]
+        return "kept promises", self.mlir, repr(places)
+
     def parsed(self) -> Function:
         """The text, as a program has its function."""
+        # The compiler: code that is on disk is called without it.
+        from ...dialects.parse import parse_module
+        from ..text.relocation import relocate
+
         module = parse_module(self.mlir, self._source.file)
         nodes = self.translation.nodes
         places = [self._source.location(node) for node in nodes]

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import islpy as isl
-from xdsl.ir.affine import AffineExpr
-
 from ...dialects.errors import SourceError
-from ...passes.polyhedral.isl_context import ISL_LOCK
-from ...passes.polyhedral.size_assumptions import affine_sets
 from ..text.affine import Affine, Index, Name
 from ..text.isl_text import text_of
+
+# Most functions require nothing: isl and xDSL are imported where one does.
 
 
 @dataclass(frozen=True)
@@ -25,16 +22,28 @@ class Requirement:
 
     def check(self, sizes: Mapping[str, int]) -> None:
         """Raises the error where the sizes are refused."""
+        import islpy as isl
+
+        from ...passes.polyhedral.isl_context import ISL_LOCK
+
         values = " and ".join(f"n{position} = {sizes[n]}" for position, n in enumerate(self.names))
         with ISL_LOCK:
             here = isl.Set(f"{{ [{_tuple(len(self.names))}] : {values or '1 = 1'} }}")
             if not isl.Set(self.refused).intersect(here).is_empty():
                 raise SourceError(self.error.message, self.error.location, self.error.hint)
 
-    def affine_sets(self, values: Sequence[AffineExpr], inputs: tuple[int, int]) -> list[str]:
-        """The refused sizes as affine sets; `values` are those of `names` there."""
+    def affine_sets(self, values: Sequence[str], inputs: tuple[int, int]) -> list[str]:
+        """The refused sizes as affine sets; `values` are those of `names` there: `d0`, `s0`."""
+        import islpy as isl
+        from xdsl.ir.affine import AffineExpr
+
+        from ...passes.polyhedral.isl_context import ISL_LOCK
+        from ...passes.polyhedral.size_assumptions import affine_sets
+
+        kinds = {"d": AffineExpr.dimension, "s": AffineExpr.symbol}
+        sizes = [kinds[each[0]](int(each[1:])) for each in values]
         with ISL_LOCK:
-            return [str(each) for each in affine_sets(isl.Set(self.refused), values, inputs)]
+            return [str(each) for each in affine_sets(isl.Set(self.refused), sizes, inputs)]
 
 
 def never(
@@ -60,6 +69,10 @@ def never(
     inner = ", ".join(spellings[name] for name in loops)
     exists = f"exists {inner} : " if loops else ""
     text = f"{{ [{_tuple(len(sizes))}] : {exists}{' and '.join(constraints)} }}"
+    import islpy as isl
+
+    from ...passes.polyhedral.isl_context import ISL_LOCK
+
     with ISL_LOCK:
         refused = isl.Set(text)
         if refused.is_empty():

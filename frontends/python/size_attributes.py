@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir.affine import AffineExpr
-
-from ...passes.polyhedral.size_assumptions import ASSUMPTION, REFUSED
+from ...dialects.marks import ASSUMPTION, REFUSED
 from .element_types import ArrayType, ElementType
 from .parameters import Parameter
 from .requirements import Requirement
@@ -59,7 +57,7 @@ class _Sizes:
     """The dimensions and symbols of the attributes: integer arguments, and dynamic extents."""
 
     def __init__(self, parameters: Sequence[Parameter], allocated: Sequence[ArrayValue]) -> None:
-        self._known: dict[Use, AffineExpr] = {}
+        self._known: dict[Use, str] = {}
         self._names = {each.name: position for position, each in enumerate(parameters)}
         types = [*(each.type for each in parameters), *(each.type for each in allocated)]
         self.dims = self.symbols = 0
@@ -67,12 +65,12 @@ class _Sizes:
             if isinstance(kind, ArrayType):
                 for dimension, extent in enumerate(kind.extents):
                     if isinstance(extent, str):
-                        self._known[position, dimension] = AffineExpr.symbol(self.symbols)
+                        self._known[position, dimension] = f"s{self.symbols}"
                         self.symbols += 1
             elif kind not in (float, complex) and not (
                 isinstance(kind, ElementType) and kind.is_float
             ):
-                self._known[position, None] = AffineExpr.dimension(self.dims)
+                self._known[position, None] = f"d{self.dims}"
                 self.dims += 1
 
     @property
@@ -82,11 +80,11 @@ class _Sizes:
         symbols = ", ".join(f"s{n}" for n in range(self.symbols))
         return f"({dims})" + (f"[{symbols}]" if symbols else "")
 
-    def of(self, use: Use) -> AffineExpr:
+    def of(self, use: Use) -> str:
         """An argument, or an extent."""
         return self._known[use]
 
-    def named(self, name: str) -> AffineExpr:
+    def named(self, name: str) -> str:
         """The same, by its name in the text: `n`, or `A.shape.0`."""
         array, _, dimension = name.partition(".shape.")
         return self._known[self._names[array], int(dimension) if dimension else None]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...dialects.errors import SourceError
-from ...dialects.locations import Location
+from ...dialects.source_location import Location
 
 
 @dataclass(frozen=True)

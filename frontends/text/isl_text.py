@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-import islpy as isl
-
-from ...passes.polyhedral.isl_context import ISL_LOCK
 from .affine import Affine, Name, Quotient
 
 
@@ -16,6 +13,11 @@ def is_zero(value: Affine) -> bool:
     """Whether an expression is zero for all values."""
     if not any(isinstance(term, Quotient) for term, _ in value.terms):
         return value == Affine()
+    # Most functions have no quotients.
+    import islpy as isl
+
+    from ...passes.polyhedral.isl_context import ISL_LOCK
+
     spellings = spellings_of([value], [])
     with ISL_LOCK:
         parameters = ", ".join(spellings.values())

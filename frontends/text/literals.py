@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 import struct
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type
-
-from ...dialects.narrow_floats import bits_of
-
-_NARROW = {"f16": Float16Type(), "bf16": BFloat16Type()}
+_NARROW = ("f16", "bf16")
 
 
 def float_literal(value: float, kind: str) -> str:
     """The text of a number of a type (`f32`); its bits where it is infinite or no number."""
     if not math.isfinite(value):
         if kind in _NARROW:
-            return f"0x{bits_of(value, _NARROW[kind]):04X}"
+            # Types of xDSL, which take a while to import.
+            from xdsl.dialects.builtin import BFloat16Type, Float16Type
+
+            from ...dialects.narrow_floats import bits_of
+
+            bits = bits_of(value, Float16Type() if kind == "f16" else BFloat16Type())
+            return f"0x{bits:04X}"
         form, digits = ("<f", 8) if kind == "f32" else ("<d", 16)
         return f"0x{int.from_bytes(struct.pack(form, value), 'little'):0{digits}X}"
     text = repr(value)

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp
 from xdsl.ir import Attribute
 
-from ...dialects.locations import Location, Source
+from ...dialects.locations import Source
+from ...dialects.source_location import Location
 
 
 def relocate(module: ModuleOp, places: Sequence[Location], texts: Mapping[str, str]) -> None:

@@ -16,8 +16,8 @@ from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
 from ...dialects.external import ExternalCallOp
+from ...dialects.marks import UNSIGNED
 from ...dialects.memref import is_memref
-from ...dialects.supported_types import UNSIGNED
 from .c_expressions import ATOM, Expression, integer, unary
 from .helpers import Helper
 from .names import Names, function_name

@@ -23,16 +23,12 @@ from ...dialects.locations import name_of
 from . import integers
 from .emitter import FunctionEmitter, constant
 from .module import ModuleEmitter
+from .names import BOUNDS_VIOLATION, ELEMENT_NUMBER
 from .types import I1, I8, I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
 from .values import splat
 
-# The record: how many violations there were; of the first one the array's name, the number of the
-# subscript, its value, the extent.
-BOUNDS_VIOLATION = "loopwright_bounds_violation"
 RECORD = ir.LiteralStructType([I64, POINTER, I64, I64, I64])
-
-ELEMENT_NUMBER = -1
-"""In place of a subscript's number: the element is counted in the whole array, row by row."""
+"""The type of the record BOUNDS_VIOLATION."""
 
 
 @dataclass(frozen=True)

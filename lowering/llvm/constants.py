@@ -22,9 +22,10 @@ def emit_constant(emitter: FunctionEmitter, op: arith.ConstantOp) -> None:
     elif isa(value, DenseIntOrFPElementsAttr) and isinstance(kind, ir.VectorType):
         made = emitter.module.vectors
         key = value, op.result.type
-        if key not in made:
-            made[key] = _vector(kind, value, op.result)
-        emitter.values[op.result] = made[key]
+        found = made.get(key)
+        if found is None:
+            found = made[key] = _vector(kind, value, op.result)
+        emitter.values[op.result] = found
     else:
         raise SourceError.at(op, "a constant must be a number or a vector of numbers")
 

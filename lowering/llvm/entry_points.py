@@ -19,11 +19,10 @@ from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
 from . import integers
-from .bounds_checks import BOUNDS_VIOLATION
 from .emitter import Buffer, FunctionEmitter, constant, type_of
-from .heap import FAILED_ALLOCATIONS
 from .memory import store
 from .module import ModuleEmitter
+from .names import BOUNDS_VIOLATION, FAILED_ALLOCATIONS
 from .types import I1, I32, I64, POINTER, size_in_bytes, value_type
 
 LARGEST_SIZE = 1 << 52

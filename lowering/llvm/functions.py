@@ -20,12 +20,8 @@ from ...dialects.opaque import OPAQUE
 from .emitter import Buffer, FunctionEmitter, constant, type_of
 from .memory import store
 from .module import ModuleEmitter
+from .names import symbol
 from .types import I64, POINTER, VOID, UnsupportedTypeError, value_type
-
-
-def symbol(name: str) -> str:
-    """The symbol of function `name`; the prefix keeps it apart from the C library's functions."""
-    return f"loopwright_{name}"
 
 
 def declare_function(module: ModuleEmitter, op: func.FuncOp, *, noalias: bool) -> None:

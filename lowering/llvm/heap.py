@@ -5,10 +5,8 @@ from __future__ import annotations
 from llvmlite import ir
 
 from .module import ModuleEmitter
+from .names import FAILED_ALLOCATIONS
 from .types import I64, POINTER, VOID
-
-# Counts allocations that failed; a module that allocates from the heap defines it.
-FAILED_ALLOCATIONS = "loopwright_failed_allocations"
 
 ALIGNMENT = 64
 

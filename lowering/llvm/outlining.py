@@ -30,7 +30,6 @@ from .heap import ALIGNMENT
 from .loops import emit_loop
 from .types import I32, I64, POINTER, VOID
 
-RUNTIME_FUNCTIONS = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
 CHUNKS_PER_THREAD = 8
 
 

@@ -257,8 +257,8 @@ def _first_of_row(emitter: FunctionEmitter, op: GatherOp | ScatterOp) -> int | N
     known = constant_lanes(op.index_vec)
     if known is None or known != tuple(range(known[0], known[0] + len(known))):
         return None
-    extent = emitter.buffer(op.base).sizes[-1]
-    is_in_several = isinstance(extent, ir.Constant) and extent.constant <= known[-1]
+    extent = integers.known(emitter.buffer(op.base).sizes[-1])
+    is_in_several = extent is not None and extent <= known[-1]
     return None if is_in_several and emitter.module.options.check_bounds else known[0]
 
 

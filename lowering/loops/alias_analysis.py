@@ -101,6 +101,9 @@ class Numbering:
     numbers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     assumptions: tuple[Index, ...] = ()
     positive: dict[Index, bool] = field(default_factory=dict[Index, bool])
+    linear: dict[tuple[int, int], tuple[AffineExpr, Index]] = field(
+        default_factory=dict[tuple[int, int], tuple[AffineExpr, Index]]
+    )
 
     def go_to(self, operation: Operation) -> None:
         """Takes over what the conditions around an operation say."""
@@ -131,6 +134,9 @@ class Numbering:
 
     def index(self, value: SSAValue) -> Index:
         """The value as a sum over others, where it is computed by constants and affine.apply."""
+        known = self.numbers.get(value)
+        if known is not None:
+            return Index.variable(known)
         match value.owner:
             case arith.ConstantOp(value=IntegerAttr(value=constant)):
                 return Index(constant.data)
@@ -138,10 +144,9 @@ class Numbering:
                 return self.results(apply.map, apply.mapOperands)[0]
             case _:
                 pass
-        if value not in self.numbers:
-            self.numbers[value] = len(self.values)
-            self.values.append(value)
-        return Index.variable(self.numbers[value])
+        number = self.numbers[value] = len(self.values)
+        self.values.append(value)
+        return Index.variable(number)
 
     def results(self, attribute: AffineMapAttr, operands: Sequence[SSAValue]) -> tuple[Index, ...]:
         """The results of an affine map."""
@@ -153,7 +158,16 @@ class Numbering:
     ) -> tuple[Index, ...]:
         """Affine expressions over operands."""
         values = {position: self.index(operand) for position, operand in enumerate(operands)}
-        return tuple(linear_form(e, dims).substitute(values) for e in expressions)
+        return tuple(self._linear(e, dims).substitute(values) for e in expressions)
+
+    def _linear(self, expression: AffineExpr, dims: int) -> Index:
+        """`linear_form`, by the identity of the expression: hashing one looks at all of it."""
+        known = self.linear.get((id(expression), dims))
+        if known is None:
+            # The expression is kept as well, so that its id stays its own.
+            known = expression, linear_form(expression, dims)
+            self.linear[id(expression), dims] = known
+        return known[1]
 
     def place(self, operation: Operation) -> Place | None:
         """What a load or store touches; None where that is no part of a row."""

@@ -13,7 +13,7 @@ them; rows in order take none. What is the same in all rows is put in order outs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from xdsl.dialects import arith, func, vector
 from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, IndexType, i64
@@ -91,10 +91,8 @@ class _ElementwiseRows:
         lanes = _lanes(columns[0])
         if any(
             op.parent is not self._block
-            or (op.name, op.properties, op.attributes)
-            != (first.name, first.properties, first.attributes)
+            or _form(op) != _form(first)
             or any(not is_vector(value.type) or _lanes(value) != lanes for value in op.operands)
-            or [value.type for value in op.operands] != [value.type for value in first.operands]
             for op in owners
         ):
             return []
@@ -201,7 +199,8 @@ def _computed(column: SSAValue, row: Iterable[SSAValue], place: Operation) -> SS
 
 def _moved(columns: _Columns, place: Operation) -> list[SSAValue]:
     """Columns put in order by shuffles; what is the same everywhere stays as it is."""
-    count, lanes = len(columns), _lanes(columns[0])
+    count, lanes, kind = len(columns), _lanes(columns[0]), columns[0].type
+    assert is_vector(kind)
     if all(_is_everywhere(columns[0], other) for other in columns):
         return [columns[0]] * count
     rows: list[SSAValue] = []
@@ -213,7 +212,7 @@ def _moved(columns: _Columns, place: Operation) -> list[SSAValue]:
                 lanes + lane if column == each else kept[k] for k, (lane, each) in enumerate(places)
             ]
             elements = DenseArrayBase.from_list(i64, mask)
-            shuffle = vector.ShuffleOp(row, value, elements, result_type=columns[0].type)
+            shuffle = vector.ShuffleOp(row, value, elements, result_type=kind)
             _insert(shuffle, place)
             row, kept = shuffle.result, [*range(lanes)]
         rows.append(row)
@@ -226,14 +225,14 @@ def _is_everywhere(one: SSAValue, other: SSAValue) -> bool:
         case vector.BroadcastOp() as first, vector.BroadcastOp() as second:
             return first.source is second.source
         case arith.ConstantOp() as first, arith.ConstantOp() as second:
-            return first.value == second.value and len({*_elements(first)}) == 1
+            return first.value == second.value and _is_splat(first)
         case _:
             return False
 
 
-def _elements(constant: arith.ConstantOp) -> Sequence[float]:
-    assert isinstance(constant.value, DenseIntOrFPElementsAttr)
-    return constant.value.get_values()
+def _is_splat(constant: arith.ConstantOp) -> bool:
+    elements = constant.value
+    return isinstance(elements, DenseIntOrFPElementsAttr) and len({*elements.get_values()}) == 1
 
 
 def _erase(operation: Operation) -> None:

@@ -70,7 +70,7 @@ def _promote(loop: affine.ForOp, entry: Block, numbering: Numbering) -> None:
 
 def _touched_within(operation: Operation) -> Iterator[SSAValue]:
     """The memrefs that an operation or those inside it may access."""
-    for inner in operation.walk():
+    for inner in operations(operation):
         yield from touched_memrefs(inner)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import FixedBitwidthType
-from xdsl.ir import Attribute
+if TYPE_CHECKING:
+    from xdsl.ir import Attribute
 
 USABLE_SHARE = 0.7
 """The part of a cache that is left for the data of a loop beside all else."""
@@ -118,5 +118,5 @@ class Machine:
 
     def lanes(self, element_type: Attribute) -> int:
         """How many elements of the type one vector register holds; `index` has 64 bits."""
-        bits = element_type.bitwidth if isinstance(element_type, FixedBitwidthType) else 64
+        bits = int(getattr(element_type, "bitwidth", 64))
         return max(1, self.vector_bits // max(8, bits))

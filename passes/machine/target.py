@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, cast
@@ -136,6 +135,8 @@ def _find(name: str) -> TargetFile:
     by_processor = {file.processor: file for file in files.values()}
     found = files.get(name) or by_processor.get(name)
     if found is None:
+        import difflib  # for the message alone
+
         close = difflib.get_close_matches(name, (*Target.names(), *by_processor), 1)
         hint = f"did you mean {close[0]}? There" if close else "there"
         raise ValueError(f"unknown target {name!r}; {hint} are {', '.join(Target.names())}")

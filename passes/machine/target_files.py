@@ -36,25 +36,13 @@ _LEAST = "generic-sse2"
 
 @dataclass(frozen=True)
 class TargetFile:
-    """A named target as its file describes it.
-
-    `identity` is what fields of /proc/cpuinfo are on such machines: one of some words, numbers, or
-    ranges of numbers (first and last).
-    """
+    """A named target as its file describes it."""
 
     name: str
     processor: str
     architecture: str
     features: frozenset[str]
-    identity: Mapping[str, Any]
     machine: Machine
-
-    def describes(self, info: CpuInfo) -> bool:
-        """Whether Linux says of a processor what it says of this one."""
-        return bool(self.identity) and all(
-            _is_one_of(info.fields.get(field, ""), allowed)
-            for field, allowed in self.identity.items()
-        )
 
 
 def target_names() -> tuple[str, ...]:
@@ -72,7 +60,6 @@ def target_file(name: str) -> TargetFile:
         code["processor"],
         code["architecture"],
         frozenset(code["features"]),
-        _read(path).get("cpuinfo", {}),
         _machine(path),
     )
 
@@ -90,9 +77,25 @@ def nearest_file(info: CpuInfo) -> TargetFile:
     machines; else a generic one.
     """
     generic = _generic(info.features)
-    files = map(target_file, target_names())
-    matching = (f for f in files if f.describes(info) and _generic(f.features) == generic)
-    return next(matching, None) or target_file(generic)
+    files = (target_file(name) for name in target_names() if _describes(_identity(name), info))
+    return next((f for f in files if _generic(f.features) == generic), None) or target_file(generic)
+
+
+def _identity(name: str) -> Mapping[str, Any]:
+    """The table `cpuinfo` of a target's file, whose figures are not read.
+
+    It is what fields of /proc/cpuinfo are on such machines: one of some words, numbers, or ranges
+    of numbers (first and last).
+    """
+    _, _, rest = read_text(FOLDER / f"{name}.toml").partition("\n[cpuinfo]\n")
+    return tomllib.loads(rest.partition("\n[")[0])
+
+
+def _describes(identity: Mapping[str, Any], info: CpuInfo) -> bool:
+    """Whether Linux says of a processor what it says of those of a target."""
+    return bool(identity) and all(
+        _is_one_of(info.fields.get(field, ""), allowed) for field, allowed in identity.items()
+    )
 
 
 def _generic(features: frozenset[str]) -> str:

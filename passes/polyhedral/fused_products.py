@@ -80,6 +80,8 @@ def mark_fused(function: func.FuncOp) -> None:
 def drop_needless_marks(function: func.FuncOp) -> None:
     """Drops the marks of additions that are fused in the same way without them."""
     for operation in function.walk():
+        if not operation.attributes:
+            continue
         marks = {mark: UnitAttr() for mark in _MARKS.values() if mark in operation.attributes}
         if marks:
             position = fused_operand(operation)

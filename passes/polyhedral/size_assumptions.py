@@ -34,16 +34,11 @@ from xdsl.ir.affine import (
 )
 
 from ...dialects.errors import SourceError
+from ...dialects.marks import ASSUMPTION, REFUSED
 from .aff_expression import aff_expression
 from .affine_text import to_readable_text, to_text
 from .identifiers import ArgumentNames
 from .linear_terms import linear_terms
-
-ASSUMPTION = "loopwright.assume"
-"""The attribute of a function: a set that its sizes lie in."""
-
-REFUSED = "loopwright.refused"
-"""The attribute of a function: an array of sets that its sizes do not lie in."""
 
 
 def integer_arguments(function: func.FuncOp) -> tuple[int, ...]:

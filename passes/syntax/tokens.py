@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from ...dialects.errors import SourceError
-from ...dialects.locations import Location
+from ...dialects.source_location import Location
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from ...lowering.llvm.bounds_checks import ELEMENT_NUMBER
+from ...lowering.llvm.names import ELEMENT_NUMBER
 
 
 class Violation(ctypes.Structure):

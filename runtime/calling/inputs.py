@@ -6,17 +6,18 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.polyhedral.extents import infer_extents
-from ...passes.polyhedral.index_arrays import index_arrays
-from ...passes.polyhedral.scop import Scop
 from ...support.summaries import shortened
 from .arguments import ArrayArgument, FloatArgument, IntegerArgument
 from .elements import dtype_name, stored
 from .signature import Signature
+
+if TYPE_CHECKING:
+    from ...passes.polyhedral.scop import Scop
 
 Array = NDArray[np.generic]
 
@@ -56,6 +57,10 @@ def make_arguments(scop: Scop, signature: Signature, settings: Settings) -> list
     Extents that are not given are inferred from the accesses. Floats are drawn from [0, 1),
     integers from 1 to 99, those that are subscripts below the extents. Raises InputError.
     """
+    # The compiler, which arguments that are all given do not need.
+    from ...passes.polyhedral.extents import infer_extents
+    from ...passes.polyhedral.index_arrays import index_arrays
+
     _check_names(scop, signature, settings)
     sizes = infer_extents(scop, _given_sizes(scop, signature, settings))
     shapes = {
@@ -93,6 +98,27 @@ def make_arguments(scop: Scop, signature: Signature, settings: Settings) -> list
             case FloatArgument():
                 text = settings.values.get(name)
                 values.append(random.random() if text is None else _float(name, text))
+    return values
+
+
+def given_arguments(signature: Signature, settings: Settings) -> list[object] | None:
+    """The arguments where the settings say them all and nothing else; raises InputError."""
+    names = [argument.place.name for argument in signature.arguments]
+    if sorted(names) != sorted((*settings.values, *settings.arrays)):
+        return None
+    values: list[object] = []
+    for name, argument in zip(names, signature.arguments, strict=True):
+        if isinstance(argument, ArrayArgument):
+            if name not in settings.arrays:
+                return None
+            _check_array(argument, settings.arrays[name])
+            values.append(settings.arrays[name])
+        elif name not in settings.values:
+            return None
+        else:
+            kind = _integer if isinstance(argument, IntegerArgument) else _float
+            values.append(kind(name, settings.values[name]))
+    _check_memory(sum(array.nbytes for array in settings.arrays.values()))
     return values
 
 

@@ -36,9 +36,7 @@ from ...passes.search.protocols import CostModel
 from ...passes.syntax.formats import apply_text
 from ..jit.cache import default_cache
 from ..jit.kept_code import kept_key
-
-ANALYTICAL = "analytical"
-"""The version of no model."""
+from .choice_version import model_version
 
 
 @dataclass(frozen=True)
@@ -115,21 +113,12 @@ def decided(
     return Decision(decide(proposals, rated), proposals, tuple(rated), model)
 
 
-def choice_version(function: str, threads: int) -> str:
-    """What tells code for default schedules apart, besides the module, the sizes and the target."""
-    return f"default schedule of {function} for {threads} threads by {_version(deciding_model())}"
-
-
 def _unknown(deciding: DecidingModel, target: Target) -> str:
     return (
         f"the model {deciding.name} has not learned from {target.processor}: default schedules are "
         f"chosen by the estimate alone (loopwright calibrate adapts the model; {VARIABLE}=off is "
         "silent)"
     )
-
-
-def _version(deciding: DecidingModel | None) -> str:
-    return ANALYTICAL if deciding is None else deciding.version
 
 
 def _key(
@@ -139,7 +128,9 @@ def _key(
     threads: int,
     deciding: DecidingModel | None,
 ) -> str:
-    chosen = f"schedule of {original.program.name} on {threads} threads by {_version(deciding)}"
+    chosen = (
+        f"schedule of {original.program.name} on {threads} threads by {model_version(deciding)}"
+    )
     options = Options(num_threads=threads, fast_math=original.reassociate)
     return kept_key(text, sorted(sizes.items()), chosen, options, original.target)
 

@@ -16,7 +16,6 @@ import functools
 import hashlib
 import os
 import struct
-import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -103,6 +102,8 @@ class ObjectCache:
                 )
 
     def _write(self, path: Path, data: bytes) -> None:
+        import tempfile  # a process that finds all it needs writes nothing
+
         descriptor, name = tempfile.mkstemp(dir=self.directory, suffix=_TEMPORARY_SUFFIX)
         temporary = Path(name)
         try:

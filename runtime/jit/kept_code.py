@@ -7,22 +7,13 @@ text of the program, the sizes, the target and options, and to the compiler as i
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from functools import cache
-from pathlib import Path
 from typing import cast
 
-import islpy
-import xdsl
-
-from ...lowering.llvm import Options
+from ...lowering.llvm.options import Options
 from ...passes.machine.target import Target
-from ...support.version import __version__
 from .cache import cache_key, default_cache
-
-_ROOMS = ("dialects", "passes", "lowering", "costmodel", "runtime", "support")
+from .code_versions import compiler
 
 
 @dataclass(frozen=True)
@@ -64,24 +55,3 @@ def _ordered(value: object) -> object:
     if isinstance(value, frozenset):
         return sorted(str(each) for each in cast("frozenset[object]", value))
     return value
-
-
-def _files(folder: str) -> Iterator[tuple[str, int, int]]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.endswith((".py", ".toml")):
-                status = entry.stat()
-                yield entry.path, status.st_mtime_ns, status.st_size
-            elif entry.is_dir():
-                yield from _files(entry.path)
-
-
-@cache
-def compiler() -> str:
-    """Our version, and the files of the compiler by time and size: a source tree has no version."""
-    root = Path(__file__).parents[2]
-    found = [each for room in _ROOMS for each in _files(str(root / room))]
-    for package in (xdsl, islpy):
-        file = str(package.__file__)
-        found.append((file, Path(file).stat().st_mtime_ns, 0))
-    return repr((__version__, sorted(found)))

@@ -18,7 +18,7 @@ from ..calling.arguments import (
 from ..calling.elements import ELEMENTS, Element
 from ..calling.signature import Signature
 from .cache import cache_key, default_cache
-from .kept_code import compiler
+from .code_versions import compiler
 
 _KINDS: dict[str, Callable[..., Argument]] = {
     each.__name__: each

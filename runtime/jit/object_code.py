@@ -7,19 +7,20 @@ import ctypes
 import itertools
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from llvmlite import binding, ir
 
 from ...lowering.llvm.llvm_target import features, processor, triple, vectoriser_features
-from ...lowering.llvm.translate import EXPLICIT_VECTORS
+from ...lowering.llvm.names import EXPLICIT_VECTORS
 from ...passes.machine.detection import VECTOR_LIBRARY
 from ...support.fork_safety import held_in_forks
 from ...support.stage_times import stage
 from . import llvm
 from .llvm.llvmlite_module import initialise
+from .loaded_object import LoadedObject
 from .masked_accesses import with_sound_masks
 
 if TYPE_CHECKING:
@@ -129,31 +130,6 @@ def optimised_ir(
 ) -> str:
     """The LLVM IR text that `compile_module` generates code from."""
     return str(optimise(module, target, options))
-
-
-def fingerprint(target: Target, options: CompileOptions = DEFAULT_OPTIONS) -> str:
-    """Everything besides the LLVM IR that object code depends on, as text."""
-    return "\n".join(
-        (
-            f"llvm {llvm.version()}, verified",
-            triple(target) or binding.get_process_triple(),
-            f"{processor(target)} {binding.get_host_cpu_name()}",
-            binding.get_host_cpu_features().flatten(),
-            vectoriser_features(target),
-            repr(options),
-        )
-    )
-
-
-@dataclass(frozen=True)
-class LoadedObject:
-    """Machine code in memory, for as long as this object lives."""
-
-    addresses: Mapping[str, int]
-    _tracker: object = field(repr=False)
-
-    def __getitem__(self, name: str) -> int:
-        return self.addresses[name]
 
 
 class _Memory:

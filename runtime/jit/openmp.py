@@ -6,23 +6,23 @@ import ctypes
 from collections.abc import Mapping
 from functools import cache
 
-from ...lowering.llvm.outlining import RUNTIME_FUNCTIONS
+from ...lowering.llvm.names import RUNTIME_FUNCTIONS
 from ...passes.machine.target import Target
 from ...support.fork_safety import after_fork_in_child
 from ..calling.openmp_runtime import find_runtime, function_addresses
-from . import object_code as jit
+from .loaded_object import LoadedObject
+from .machine_code import load_code
 from .parallel_after_forks import PARALLEL_AFTER_FORKS
-from .stored_objects import object_code
 
 _STAND_IN = """
-define void @GOMP_parallel(ptr %function, ptr %data, i32 %threads, i32 %flags) {
+define void @GOMP_parallel(ptr %function, ptr %data, i32 %threads, i32 %flags) nounwind {
   call void %function(ptr %data)
   ret void
 }
-define i32 @omp_get_thread_num() {
+define i32 @omp_get_thread_num() nounwind {
   ret i32 0
 }
-define i32 @omp_get_num_threads() {
+define i32 @omp_get_num_threads() nounwind {
   ret i32 1
 }
 """
@@ -46,9 +46,9 @@ def imports() -> Mapping[str, int]:
 
 def _parallel_after_forks(parallel: int) -> int:
     """The address of a GOMP_parallel that works in children of forks as well."""
-    code = object_code(PARALLEL_AFTER_FORKS, Target.host())
     names = ("loopwright_parallel", "loopwright_forked")
-    _loaded.append(jit.load_object(code, names, {"real_parallel": parallel}))
+    needed = {"real_parallel": parallel}
+    _loaded.append(load_code(PARALLEL_AFTER_FORKS, Target.host(), names, needed))
     addresses = _loaded[-1].addresses
     after_fork_in_child(ctypes.CFUNCTYPE(None)(addresses["loopwright_forked"]))
     return addresses["loopwright_parallel"]
@@ -57,10 +57,9 @@ def _parallel_after_forks(parallel: int) -> int:
 @cache
 def stubs() -> Mapping[str, int]:
     """The addresses of functions that take the runtime's place and run all in one thread."""
-    code = object_code(_STAND_IN, Target.host())
-    _loaded.append(jit.load_object(code, RUNTIME_FUNCTIONS))
+    _loaded.append(load_code(_STAND_IN, Target.host(), RUNTIME_FUNCTIONS, {}))
     return dict(_loaded[-1].addresses)
 
 
 # These stay in memory for as long as the process.
-_loaded: list[jit.LoadedObject] = []
+_loaded: list[LoadedObject] = []

@@ -9,12 +9,12 @@ declare i64 @pthread_self()
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_join(i64, ptr)
 declare void @real_parallel(ptr, ptr, i32, i32)
-define void @loopwright_forked() {
+define void @loopwright_forked() nounwind {
   %self = call i64 @pthread_self()
   store i64 %self, ptr @forked
   ret void
 }
-define internal ptr @begin(ptr %region) {
+define internal ptr @begin(ptr %region) nounwind {
   %function = load ptr, ptr %region
   %second = getelementptr i8, ptr %region, i64 8
   %data = load ptr, ptr %second
@@ -25,7 +25,7 @@ define internal ptr @begin(ptr %region) {
   call void @real_parallel(ptr %function, ptr %data, i32 %threads, i32 %flags)
   ret ptr null
 }
-define void @loopwright_parallel(ptr %function, ptr %data, i32 %threads, i32 %flags) {
+define void @loopwright_parallel(ptr %function, ptr %data, i32 %threads, i32 %flags) nounwind {
   %fork = load i64, ptr @forked
   %no_fork = icmp eq i64 %fork, 0
   br i1 %no_fork, label %here, label %ask

@@ -18,9 +18,9 @@ from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
 from ...support.garbage_collection import collect_garbage_seldom
 from ...support.stage_times import StageTimes, record_stages, stage
+from ..calling.derived_signature import named_sizes
 from ..calling.errors import KernelError
-from ..calling.signature import Sizes
-from ..jit.compile import loops_of
+from ..jit.generated_code import loops_of
 from ..measuring.candidate_code import ObjectCode, object_code
 from ..measuring.candidate_loops import TooLarge, candidate_loops
 from ..measuring.children import limit_memory
@@ -82,7 +82,7 @@ class Compiler:
             scop, signature = function.scop, function.signature
         with stage("bounds"):
             names = infer_extents(scop, instance.sizes)
-            sizes = Sizes.named(scop, names)
+            sizes = named_sizes(scop, names)
             check_bounds(scop, names)
         code = self._baseline(function, names)
         self._connection.send(

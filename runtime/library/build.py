@@ -17,7 +17,7 @@ from ...passes.machine.target import Target
 from ...support.output_files import write_output
 from ..calling.errors import BuildError
 from ..jit import object_code as jit
-from ..jit.compile import Source
+from ..jit.source import Source
 from .entries import check_sizes, check_symbols, check_tile_sizes, compile_entry, known_sizes
 from .header import Entry, header_text
 from .interface import Interface

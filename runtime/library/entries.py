@@ -19,8 +19,9 @@ from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.schedules.schedule import Schedule
 from ..calling.arguments import ArrayArgument
 from ..calling.errors import BuildError
-from ..jit.compile import Source, verified_loops
+from ..jit.generated_code import verified_loops
 from ..jit.size_limits import generated_limits
+from ..jit.source import Source
 from .interface import Interface
 
 _LARGEST = (1 << 63) - 1
@@ -101,13 +102,13 @@ def _schedule(
     if typical is not None:
         with ISL_LOCK:
             return source.schedule_for(typical)
-    return source.schedule if isinstance(source.schedule, Schedule) else None
+    return source.schedule
 
 
 def check_tile_sizes(source: Source) -> None:
     """Raises BuildError for a schedule that leaves tile sizes to the caller."""
     schedule = source.schedule
-    if isinstance(schedule, Schedule) and schedule.run_time_sizes:
+    if schedule is not None and schedule.run_time_sizes:
         raise BuildError(
             f"{source.scop.name}: a library has no arguments for the tile sizes "
             f"{', '.join(schedule.run_time_sizes)}; give them as numbers"

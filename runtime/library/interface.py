@@ -7,9 +7,10 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...lowering.c.names import C_NAMES
-from ...lowering.llvm.outlining import RUNTIME_FUNCTIONS
+from ...lowering.llvm.names import RUNTIME_FUNCTIONS
 from ...passes.polyhedral.scop import Scop
 from ..calling.arguments import ArrayArgument, IntegerArgument
+from ..calling.derived_signature import signature_of
 from ..calling.elements import Element
 from ..calling.signature import Signature
 
@@ -59,7 +60,7 @@ class Interface:
         """The interface of a function for the sizes that are known."""
         names = {(size.argument, size.dimension): size.name for size in scop.sizes}
         symbol = c_name(prefix + scop.name, RESERVED)
-        return cls(symbol, Signature.of(scop), dict(sizes), frozenset(fixed), names)
+        return cls(symbol, signature_of(scop), dict(sizes), frozenset(fixed), names)
 
     @property
     def fixed_integers(self) -> dict[int, int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ...lowering.llvm.llvm_target import function_attributes
-from ...lowering.llvm.outlining import RUNTIME_FUNCTIONS
+from ...lowering.llvm.names import RUNTIME_FUNCTIONS
 from ...passes.machine.target import Target
 from ..jit import object_code as jit
 from ..jit.openmp import imports

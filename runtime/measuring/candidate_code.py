@@ -10,8 +10,7 @@ from ctypes import c_int64
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from ...lowering.llvm import symbol
-from ...lowering.llvm.heap import FAILED_ALLOCATIONS
+from ...lowering.llvm.names import FAILED_ALLOCATIONS, symbol
 from ...passes.machine.target import Target
 from ..jit import object_code as jit
 from ..jit.openmp import imports

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import wrap
 
-from ...lowering.llvm.outlining import RUNTIME_FUNCTIONS
+from ...lowering.llvm.names import RUNTIME_FUNCTIONS
 from ...support.version import __version__
 from ..calling import compiled_function
 from ..calling.arguments import Argument, ArrayArgument, FloatArgument, IntegerArgument

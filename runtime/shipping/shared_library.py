@@ -17,7 +17,7 @@ from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.typical_sizes import typical_sizes
 from ..calling.errors import BuildError
 from ..jit import object_code as jit
-from ..jit.compile import Source
+from ..jit.source import Source
 from ..library.entries import (
     CompiledEntry,
     check_sizes,

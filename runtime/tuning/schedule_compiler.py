@@ -17,7 +17,7 @@ from ...passes.syntax.pipeline import parse_pipeline
 from ...support.garbage_collection import collect_garbage_seldom
 from ...support.stage_times import stage
 from ..calling.errors import KernelError
-from ..jit.compile import loops_of
+from ..jit.generated_code import loops_of
 from ..measuring.candidate_code import ObjectCode, object_code, one_after_the_other
 from ..measuring.candidate_loops import TooLarge, candidate_loops
 from ..measuring.candidate_parts import PartKeys, parts

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     )
     from .passes.machine.target import Target
     from .passes.schedules.schedule import Schedule
-    from .runtime.jit.external_functions import register_function
+    from .runtime.jit.registered_functions import register_function
     from .runtime.kernel import Kernel
     from .runtime.program import Program
     from .runtime.verifying.verify import verify
@@ -106,7 +106,7 @@ _HOMES = {
     "kernel": ".frontends.python",
     "load": ".frontends.loading",
     "prange": ".frontends.python",
-    "register_function": ".runtime.jit.external_functions",
+    "register_function": ".runtime.jit.registered_functions",
     "u8": ".frontends.python",
     "u16": ".frontends.python",
     "u32": ".frontends.python",

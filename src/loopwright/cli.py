@@ -101,33 +101,42 @@ def parser_of(name: str) -> argparse.ArgumentParser:
 
 
 def _execute(name: str, module: ModuleType, arguments: argparse.Namespace) -> int:
-    # Imports all of the compiler, which `--help` has no need of.
+    try:
+        with quiet(getattr(arguments, "quiet", False)):
+            return _run_command(name, module, arguments)
+    except UsageError as error:
+        return _complain(str(error))
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        return _complain_of(error)
+
+
+def _complain_of(raised: Exception) -> int:
+    """Says what a user has done wrong; raises all else again."""
+    # They bring all of the compiler, which what ends well may have no need of.
     from .errors import USER_ERRORS, SourceError
     from .passes.polyhedral.isl_context import TooComplexError
 
     try:
-        with quiet(getattr(arguments, "quiet", False)):
-            return _run_command(name, module, arguments)
+        raise raised
     except SourceError as error:
         print(error if error.location else f"loopwright: {error}", file=sys.stderr)
         return 1
-    except BrokenPipeError:
-        raise
     except OSError as error:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except TooComplexError as error:
         return _complain(f"the program is too complex: {error}")
     except MemoryError:
         return _complain("not enough memory; choose smaller sizes")
-    except (UsageError, *USER_ERRORS) as error:
+    except USER_ERRORS as error:
         return _complain(str(error))
 
 
 def _run_command(name: str, module: ModuleType, arguments: argparse.Namespace) -> int:
     """Runs a command; with `--json`, what it raises is a document, too."""
-    from .commands.json_output import json_output, report_problem
+    from .commands.json_output import is_wanted, json_output, report_problem
     from .commands.read_and_written import check_files_apart
-    from .session.problems import problem_of
     from .session.records import Problem
 
     with json_output(name, arguments):
@@ -140,7 +149,10 @@ def _run_command(name: str, module: ModuleType, arguments: argparse.Namespace) -
             report_problem(Problem("input", str(error), None, None))
             raise
         except Exception as error:
-            report_problem(problem_of(error))
+            if is_wanted():
+                from .session.problems import problem_of  # knows all errors of the compiler
+
+                report_problem(problem_of(error))
             raise
 
 

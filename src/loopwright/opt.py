@@ -17,9 +17,9 @@ from xdsl.universe import Universe
 from xdsl.utils.exceptions import DiagnosticException, ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from .dialects.context import DIALECTS
 from .dialects.errors import SourceError
 from .dialects.parse import parse_module
+from .dialects.registry import DIALECTS
 from .dialects.verify import one_line
 from .passes.schedules.errors import TransformationError
 from .passes.syntax.pipeline import (

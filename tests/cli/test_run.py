@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 from loopwright.cli import main
 from loopwright.dialects.parse import parse_module
 from loopwright.runtime.calling.signature import Signature
-from loopwright.runtime.jit import compile as driver
+from loopwright.runtime.jit import generated_code as driver
 
 GEMM_SIZES = ["--set", "ni=5", "--set", "nj=6", "--set", "nk=7", "--seconds", "0"]
 

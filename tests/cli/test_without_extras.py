@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from support.scaled_rows import examples
 
-from loopwright.costmodel.find import SHIPPED
+from loopwright.costmodel.model_names import SHIPPED
 from loopwright.costmodel.models.additive_network_training import TrainedSum, collate
 from loopwright.costmodel.models.ensemble import Ensemble
 from loopwright.costmodel.models.model_files import load_model

@@ -12,14 +12,14 @@ import pytest
 
 import loopwright
 from loopwright import bf16, c64, f64, i8, prange, u8
+from loopwright.dialects import parse
 from loopwright.dialects.errors import SourceError
 from loopwright.errors import BoundsError
-from loopwright.frontends.python import python_kernel
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.runtime import program
-from loopwright.runtime.calling.signature import Signature
+from loopwright.runtime.calling.derived_signature import signature_of
+from loopwright.runtime.choosing import choices
 from loopwright.runtime.jit import kept_code, kept_signature
-from loopwright.runtime.jit.external_functions import register_function
+from loopwright.runtime.jit.registered_functions import register_function
 
 
 def product(n: int, A: f64["n", "n"], B: f64["n", "n"]):
@@ -35,13 +35,13 @@ def called(n: int, **options: object) -> tuple[np.ndarray, Schedule | None]:
 
 def test_kept_and_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen: list[object] = []
-    choose = program.default_choice
+    choose = choices.default_choice
 
     def counting(*args: object, **options: object) -> Schedule:
         chosen.append(args)
         return choose(*args, **options)
 
-    monkeypatch.setattr(program, "default_choice", counting)
+    monkeypatch.setattr(choices, "default_choice", counting)
     first, schedule = called(129, threads=1)
     again, replayed = called(129, threads=1)
     assert len(chosen) == 1 and np.array_equal(first, again)
@@ -89,7 +89,7 @@ def returning(n: int, A: f64["n"]):
 
 @pytest.mark.parametrize("function", [product, of_many_types, returning])
 def test_signatures_are_read_as_they_were_written(function: Callable[..., object]) -> None:
-    plain = Signature.of(loopwright.kernel(function).function.scop)
+    plain = signature_of(loopwright.kernel(function).function.scop)
     written = json.loads(json.dumps(kept_signature.written(plain)))
     assert repr(kept_signature.read(written)) == repr(plain)
     assert kept_signature.written(kept_signature.read(written)) == kept_signature.written(plain)
@@ -103,10 +103,8 @@ def test_a_later_first_call_parses_nothing(n: int, monkeypatch: pytest.MonkeyPat
     given = np.arange(n, dtype=float)
     total, shifted = loopwright.kernel(returning)(n, given)
     parsed: list[object] = []
-    parse = python_kernel.parse_module
-    monkeypatch.setattr(
-        python_kernel, "parse_module", lambda *args: parsed.append(args) or parse(*args)
-    )
+    real = parse.parse_module
+    monkeypatch.setattr(parse, "parse_module", lambda *args: parsed.append(args) or real(*args))
     again = loopwright.kernel(returning)
     assert again(n, given)[0] == total == given.sum()
     assert np.array_equal(again(n, given)[1], shifted)

@@ -10,8 +10,8 @@ from loopwright.passes.polyhedral.equivalence.parameters import with_parameters_
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.raising.raise_function import raise_module
 from loopwright.passes.polyhedral.scop import Scop
+from loopwright.runtime.calling.derived_signature import signature_of
 from loopwright.runtime.calling.inputs import Settings, make_arguments
-from loopwright.runtime.calling.signature import Signature
 from support.arithmetic import UndefinedBehaviourError
 from support.interpreter import Interpreter, OutOfBoundsError
 
@@ -112,7 +112,7 @@ def outcome(scop: Scop, module: ModuleOp, size: int) -> list[object] | None:
     """The arguments after a run by the interpreter; None where it leaves an array."""
     sizes = infer_extents(scop, {parameter.name: size for parameter in scop.parameters})
     settings = Settings({name: str(value) for name, value in sizes.items()})
-    values = make_arguments(scop, Signature.of(scop), settings)
+    values = make_arguments(scop, signature_of(scop), settings)
     try:
         return [*values, *Interpreter(module, strict=False).run(scop.name, *values)]
     except (OutOfBoundsError, UndefinedBehaviourError):

@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ModuleOp
 from xdsl.ir import Attribute
 
 from loopwright.dialects.parse import parse_module
-from loopwright.lowering.llvm import Options, symbol, translate
-from loopwright.lowering.llvm.heap import FAILED_ALLOCATIONS
+from loopwright.lowering.llvm import Options, translate
+from loopwright.lowering.llvm.names import FAILED_ALLOCATIONS, symbol
 from loopwright.passes.machine.target import Target
 from loopwright.runtime.jit import object_code as jit
 from loopwright.runtime.jit.openmp import imports

@@ -1,21 +1,19 @@
-"""Choice of the LLVM back end."""
+"""Choice of the LLVM back end.
+
+The library is built without assertions, and takes three fifths of the time. llvmlite's has them: it
+ends the process where something goes wrong inside of it, and says what.
+"""
 
 from __future__ import annotations
 
 import os
 from functools import cache
 
+from ..code_versions import LLVM_VARIABLE
 from .library import Library, find_library
 from .library_module import LibraryModule
 from .llvmlite_module import VERSION, LlvmliteModule
 from .module_protocol import Machine, Module
-
-VARIABLE = "LOOPWRIGHT_LLVM"
-"""Environment variable: `llvmlite` takes that LLVM though there is a shared library.
-
-The library is built without assertions, and takes three fifths of the time. llvmlite's has them: it
-ends the process where something goes wrong inside of it, and says what.
-"""
 
 
 def parse(text: str, machine: Machine) -> Module:
@@ -38,4 +36,4 @@ def version() -> str:
 @cache
 def _chosen() -> Library | None:
     """The library; None where it is to be the LLVM inside of llvmlite."""
-    return None if os.environ.get(VARIABLE) == "llvmlite" else find_library()
+    return None if os.environ.get(LLVM_VARIABLE) == "llvmlite" else find_library()

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from ....support.fork_safety import held_in_forks
+from ..code_versions import LLVM_PACKAGE
 from .module_protocol import OPTIONS
 
-PACKAGE = "karellen-llvm-core"
 FILE = "libLLVM.so.22.1"
 
 _FOLDERS = ("../..", "../../../lib")
@@ -110,7 +110,7 @@ def find_library() -> Library | None:
 @cache
 def _find() -> Library | None:
     try:
-        distribution = importlib.metadata.distribution(PACKAGE)
+        distribution = importlib.metadata.distribution(LLVM_PACKAGE)
     except importlib.metadata.PackageNotFoundError:
         return None
     reason = f"there is no {FILE}"
@@ -121,8 +121,8 @@ def _find() -> Library | None:
         except (OSError, AttributeError) as error:
             reason = str(error) if path.exists() else reason
     warnings.warn(
-        f"the LLVM of {PACKAGE} {distribution.version} cannot be used ({reason}): llvmlite's makes "
-        "the same code, and takes longer",
+        f"the LLVM of {LLVM_PACKAGE} {distribution.version} cannot be used ({reason}): llvmlite's "
+        "makes the same code, and takes longer",
         RuntimeWarning,
         stacklevel=4,
     )
@@ -143,6 +143,6 @@ def _open(path: Path, package: str) -> Library:
     functions.LLVMGetVersion(*map(byref, numbers))
     triple = functions.LLVMGetDefaultTargetTriple()
     version = ".".join(str(number.value) for number in numbers)
-    library = Library(functions, f"{version} ({PACKAGE} {package})", ctypes.string_at(triple))
+    library = Library(functions, f"{version} ({LLVM_PACKAGE} {package})", ctypes.string_at(triple))
     functions.LLVMDisposeMessage(triple)
     return library

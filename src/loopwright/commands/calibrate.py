@@ -23,11 +23,10 @@ from typing import Annotated, ClassVar
 from ..costmodel.adapted import adapted_path, models_directory
 from ..costmodel.dataset.journal import Journal, read_journal
 from ..costmodel.dataset.rows import seeds_of
-from ..costmodel.find import DEFAULT_MODEL, SHIPPED
 from ..costmodel.labelled_data import RandomWorkload
 from ..costmodel.labels import LabelledProgram
 from ..costmodel.learning.evaluation_report import Metrics
-from ..costmodel.models.array_files import SUFFIX
+from ..costmodel.model_names import DEFAULT_MODEL, SHIPPED, SUFFIX
 from ..runtime.jit.cache import cache_directory
 from ..runtime.labelling.local import label_here
 from ..runtime.labelling.messages import Policy

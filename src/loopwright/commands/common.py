@@ -9,11 +9,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..dialects.errors import SourceError
-from ..lowering.validation.verdict import Verdict
 from ..passes.machine.target import Target
-from ..passes.schedules.schedule import Schedule
 from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.program import CHOSEN, Function
 from ..support.bounded_files import read_text
@@ -27,6 +26,10 @@ from .shipped import (
     read_standard_input,
     shown,
 )
+
+if TYPE_CHECKING:
+    from ..lowering.validation.verdict import Verdict
+    from ..passes.schedules.schedule import Schedule
 
 LARGEST_SEED = 2**63
 """What torch and files of labels can hold is less."""

@@ -28,7 +28,7 @@ from ..passes.polyhedral.bounds import check_bounds
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.schedules.schedule import Schedule
 from ..runtime.jit import object_code as jit
-from ..runtime.jit.compile import verified_loops
+from ..runtime.jit.generated_code import verified_loops
 from ..runtime.program import Function
 from ..support.json_records import Document, Record
 from ..support.progress import ProgressLine

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..runtime.calling.inputs import Settings, load_array, make_arguments
+from ..runtime.calling.inputs import Settings, given_arguments, load_array, make_arguments
 from ..runtime.program import Function
 from . import UsageError
 from .common import pairs
@@ -30,4 +30,5 @@ def argument_values(
         settings = kernel_settings(entry, function, arguments.size, settings)
     elif arguments.size is not None:
         raise UsageError(f"--size is for shipped kernels: give {arguments.file} sizes with --set")
-    return make_arguments(function.scop, function.signature, settings)
+    given = given_arguments(function.signature, settings)
+    return make_arguments(function.scop, function.signature, settings) if given is None else given

@@ -22,20 +22,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
-from ..passes.polyhedral.bounds import runs_nothing
-from ..passes.schedules.schedule import Schedule
 from ..runtime.calling.arguments import ArrayArgument
+from ..runtime.jit.kept_facts import kept_fact
 from ..runtime.kernel import Kernel
 from ..runtime.measuring.compare import Agreement, Array, compare
 from ..runtime.measuring.timing import Timing, format_seconds
-from ..runtime.measuring.work import operations, traffic
 from ..runtime.program import CHOSEN, DEFAULT, Function
 from ..runtime.verifying.results import results_of
 from ..session.shipped_kernels import sizes_of
@@ -62,6 +60,9 @@ from .file_arguments import WrittenFile
 from .json_output import emit
 from .program_inputs import argument_values, load_inputs
 from .shipped import add_size_argument, determined, find_kernel
+
+if TYPE_CHECKING:
+    from ..passes.schedules.schedule import Schedule
 
 _UNSTEADY = "*"
 
@@ -171,7 +172,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{stages}\n")
     tiles = _tile_sizes(arguments.tile, kernel)
     kernels = {"unscheduled": kernel}
-    if kernel.schedule is not None:
+    text = kernel.schedule_text
+    if text is not None:
         plain = function.compile(None, threads=arguments.threads, fast_math=arguments.fast_math)
         title = schedule if isinstance(schedule, str) else "scheduled"
         kernels = {"unscheduled": plain, title: kernel}
@@ -179,7 +181,7 @@ def run(arguments: argparse.Namespace) -> int:
         line.update("running once")
         results = results_of(kernel, values, tiles)
     agreements: list[Agreement] = []
-    if kernel.schedule is not None or arguments.fast_math:
+    if text is not None or arguments.fast_math:
         with line:
             line.update("running the program as written, to compare")
             expected = results_of(function.compile(None, threads=arguments.threads), values)
@@ -205,20 +207,18 @@ def run(arguments: argparse.Namespace) -> int:
             sizes = sizes_of(entry, values)
             work = entry.flops(sizes), entry.traffic(sizes)
         else:
-            scop, signature = function.scop, function.signature
-            sizes = signature.sizes_of(values).of(scop)
-            work = operations(scop, sizes), traffic(scop, signature, sizes)
+            work = _operations(function, values), _traffic(function, values)
         _report(function, values, timings, *work)
         variants = tuple(_variants(timings, *work))
     if isinstance(schedule, str):
-        print(f"{schedule} schedule: {kernel.schedule or 'as written'}")
+        print(f"{schedule} schedule: {text or 'as written'}")
     for agreement in agreements:
         print(agreement)
     emit(
         RunDocument(
             function.name,
             tuple(_describe(function, values)),
-            None if kernel.schedule is None else str(kernel.schedule),
+            text,
             kernel.verdict and str(kernel.verdict),
             variants,
             tuple(Compared(agreement.agrees, agreement) for agreement in agreements),
@@ -233,8 +233,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _tell_if_nothing_runs(function: Function, values: Sequence[object]) -> None:
     """Warns where the sizes leave nothing to run, such as those that are negative."""
-    sizes = function.signature.sizes_of(values).of(function.scop)
-    if runs_nothing(function.scop, sizes):
+    if _runs_nothing(function, values):
+        sizes = function.signature.sizes_of(values).of(function.scop)
         own = [each.name for each in function.scop.sizes if each.dimension is None]
         given = ", ".join(f"{name}={sizes[name]}" for name in own or sizes)
         message = f"no statement of '{function.name}' runs with {given}: the times are of a call"
@@ -294,11 +294,47 @@ def _compare(
     results: Mapping[str, Array],
     expected: Mapping[str, Array],
 ) -> list[Agreement]:
-    work = operations(function.scop, function.signature.sizes_of(values).of(function.scop)) or 0
+    work = _operations(function, values) or 0
     return [
         compare(name, results[name], reference, work / max(1, reference.size))
         for name, reference in expected.items()
     ]
+
+
+# What the sizes alone tell is kept on disk: code that is there, too, runs without the compiler.
+
+
+def _fact(function: Function, values: Sequence[object], name: str, make: Callable[[], Any]) -> Any:
+    sizes = function.signature.sizes_of(values)
+    return kept_fact(make, name, function.name, function.text, repr(sizes))
+
+
+def _runs_nothing(function: Function, values: Sequence[object]) -> bool:
+    def count() -> bool:
+        from ..passes.polyhedral.bounds import runs_nothing
+
+        return runs_nothing(function.scop, function.signature.sizes_of(values).of(function.scop))
+
+    return _fact(function, values, "runs nothing", count)
+
+
+def _operations(function: Function, values: Sequence[object]) -> int | None:
+    def count() -> int | None:
+        from ..runtime.measuring.work import operations
+
+        return operations(function.scop, function.signature.sizes_of(values).of(function.scop))
+
+    return _fact(function, values, "operations", count)
+
+
+def _traffic(function: Function, values: Sequence[object]) -> int | None:
+    def count() -> int | None:
+        from ..runtime.measuring.work import traffic
+
+        sizes = function.signature.sizes_of(values).of(function.scop)
+        return traffic(function.scop, function.signature, sizes)
+
+    return _fact(function, values, "traffic", count)
 
 
 def _save(results: Mapping[str, Array], destinations: Mapping[str, Path]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import load
-from ..dialects.parse import parse_module
 from ..kernels.catalogue import KernelEntry, catalogue
 from ..runtime.calling.api_checks import INDICES
 from ..runtime.calling.inputs import Settings
@@ -69,6 +67,8 @@ def find_kernel(name: str) -> KernelEntry | None:
     entry = catalogue().get(name)
     if entry is not None or name == STANDARD_INPUT or Path(name).exists():
         return entry
+    import difflib  # for the message alone
+
     close = difflib.get_close_matches(name, catalogue(), 1)
     if close and not name.endswith((".mlir", ".c")):
         raise UsageError(f"no file or shipped kernel '{name}' (did you mean {close[0]}?)")
@@ -81,6 +81,8 @@ def load_program(name: str, cflags: str = "") -> Program:
     `cflags` are what a C compiler needs for a C file. Raises SourceError, UsageError.
     """
     if name == STANDARD_INPUT:
+        from ..dialects.parse import parse_module  # the compiler
+
         return Program(parse_module(read_standard_input(), shown(name)))
     entry = find_kernel(name)
     if entry is not None:

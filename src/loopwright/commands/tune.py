@@ -37,7 +37,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from ..costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER, INTERCHANGE_MODEL
+from ..costmodel.find import DEFAULT_RANKER, INTERCHANGE_MODEL
+from ..costmodel.model_names import DEFAULT_MODEL
 from ..passes.schedules.schedule import Schedule
 from ..passes.search.beam import WIDEST_BEAM
 from ..passes.search.result import Progress, Result

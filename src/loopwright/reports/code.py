@@ -7,7 +7,7 @@ from ..lowering.c.names import function_name
 from ..lowering.llvm import Options, translate
 from ..passes.polyhedral.bounds import check_bounds
 from ..runtime.jit import object_code as jit
-from ..runtime.jit.compile import verified_loops
+from ..runtime.jit.generated_code import verified_loops
 from ..support.markup import Markup, block, element, join, table
 from .assembly import HotLoop, hot_loops
 from .port_model import model_numbers

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..costmodel.find import DEFAULT_MODEL, find_model
+from ..costmodel.find import find_model
 from ..costmodel.learning.examples import Unsupported
+from ..costmodel.model_names import DEFAULT_MODEL
 from ..passes.estimate.estimate import Roofline
 from ..passes.estimate.scheduling_context import SchedulingContext
 from ..passes.polyhedral.isl_context import ISL_LOCK

@@ -11,14 +11,15 @@ from collections.abc import Callable, Mapping
 from types import NoneType
 from typing import Annotated, Self
 
-from ..costmodel.find import DEFAULT_MODEL, find_model
+from ..costmodel.find import find_model
+from ..costmodel.model_names import DEFAULT_MODEL
 from ..errors import EvaluationError, TransformationError
 from ..kernels.catalogue import catalogue
 from ..passes.schedules.schedule import Schedule
 from ..passes.search.result import Progress
 from ..passes.syntax.pipeline import parse_pipeline
 from ..runtime.calling.api_checks import MOST_THREADS
-from ..runtime.jit.compile import verified_loops
+from ..runtime.jit.generated_code import verified_loops
 from ..runtime.jit.threads import default_threads
 from ..runtime.program import Function, Program
 from ..runtime.tuning.tune import TuningOptions, tune

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from ..kernels.catalogue import KernelEntry
 from ..runtime.calling.inputs import InputError, available_memory
 from ..runtime.program import Function
-from ..runtime.tuning.trial_messages import Comparison
+
+if TYPE_CHECKING:
+    from ..runtime.tuning.trial_messages import Comparison
 
 DEFAULT_SIZE = "SMALL"
 """A size that all kernels have."""
@@ -53,6 +55,8 @@ def standard_arguments(entry: KernelEntry, sizes: Mapping[str, int]) -> list[Any
 
 def comparison(entry: KernelEntry, function: Function, values: Sequence[object]) -> Comparison:
     """What tuning compares of a shipped kernel: its results, where they are determined."""
+    from ..runtime.tuning.trial_messages import Comparison  # with all that tuning needs
+
     sizes = sizes_of(entry, values)
     elements: dict[str, NDArray[np.bool_] | None] = {}
     arguments = function.signature.arguments[-len(entry.arrays) :]

@@ -12,7 +12,7 @@ from ..passes.polyhedral.isl_context import ISL_LOCK
 from ..passes.schedules.schedule import Schedule
 from ..passes.syntax.schedule_ops import to_sequence
 from ..runtime.jit import object_code
-from ..runtime.jit.compile import loops_of
+from ..runtime.jit.generated_code import loops_of
 from .loaded_program import LoadedProgram
 from .problems import CallError
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Sequence
 
 MOST_ROWS = 40
@@ -21,7 +20,13 @@ class Markup(str):
 
 def escape(text: object) -> Markup:
     """A text as markup: what is markup stays as it is."""
-    return text if isinstance(text, Markup) else Markup(html.escape(str(text)))
+    return text if isinstance(text, Markup) else Markup(_escaped(str(text)))
+
+
+def _escaped(text: str) -> str:
+    import html  # with a table of all entities, for those who show something
+
+    return html.escape(text)
 
 
 def join(parts: Iterable[object], separator: str = "") -> Markup:
@@ -36,7 +41,7 @@ def element(tag: str, *children: object, **attributes: object) -> Markup:
     left out. An attribute of None or False is left out, one of True has no value.
     """
     written = "".join(
-        f" {name}" if value is True else f' {name}="{html.escape(_text(value))}"'
+        f" {name}" if value is True else f' {name}="{_escaped(_text(value))}"'
         for name, value in ((_name(name), value) for name, value in attributes.items())
         if value is not None and value is not False
     )

@@ -13,9 +13,10 @@ from loopwright.cli import main
 from loopwright.costmodel.adapted import adapted_model, machine_word, models_directory
 from loopwright.costmodel.dataset.journal import Journal
 from loopwright.costmodel.dataset.rows import rows_of
-from loopwright.costmodel.find import SHIPPED, find_model
+from loopwright.costmodel.find import find_model
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.machines import target_of
+from loopwright.costmodel.model_names import SHIPPED
 from loopwright.costmodel.models.additive import Additive
 from loopwright.costmodel.models.learned_model import TrainingOptions
 from loopwright.costmodel.models.model_files import load_model, save_model

@@ -8,7 +8,8 @@ from support.machine_code import MachineCode
 
 from loopwright.dialects.errors import SourceError
 from loopwright.dialects.parse import parse_module
-from loopwright.lowering.llvm import symbol, translate
+from loopwright.lowering.llvm import translate
+from loopwright.lowering.llvm.names import symbol
 from loopwright.passes.machine.target import Target
 
 

@@ -10,7 +10,7 @@ import pytest
 from support.machine_code import NUMPY_TYPES, MachineCode
 
 from loopwright.lowering.generate import generate
-from loopwright.lowering.llvm.translate import translate
+from loopwright.lowering.llvm import translate
 from loopwright.passes.machine.target import Target
 from loopwright.runtime.jit.object_code import optimised_ir
 from loopwright.runtime.program import load

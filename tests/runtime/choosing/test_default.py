@@ -13,8 +13,8 @@ import pytest
 import loopwright
 from loopwright.costmodel import deciding_model as deciding
 from loopwright.costmodel.deciding_model import DecidingModel
-from loopwright.costmodel.find import SHIPPED
 from loopwright.costmodel.generator import random_program
+from loopwright.costmodel.model_names import SHIPPED
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.machine.target import Target
 from loopwright.passes.schedules.schedule import Schedule

@@ -18,8 +18,8 @@ import pytest
 
 from loopwright.lowering.llvm.llvm_target import features, processor, vectoriser_features
 from loopwright.passes.machine.target import Target
+from loopwright.runtime.jit.code_versions import LLVM_PACKAGE, LLVM_VARIABLE
 from loopwright.runtime.jit.llvm import library
-from loopwright.runtime.jit.llvm.choice import VARIABLE
 from loopwright.runtime.jit.llvm.library_module import LibraryModule
 from loopwright.runtime.jit.llvm.llvmlite_module import LlvmliteModule
 from loopwright.runtime.jit.object_code import llvm
@@ -89,7 +89,7 @@ def assembly(module: llvm.Module) -> list[str]:
 
 def test_the_library_is_there_where_its_package_is_required() -> None:
     if sys.platform == "linux" and platform.machine() == "x86_64":
-        assert LIBRARY is not None and library.PACKAGE in llvm.version()
+        assert LIBRARY is not None and LLVM_PACKAGE in llvm.version()
 
 
 @pytest.mark.skipif(len(MODULES) < 2, reason="there is one LLVM only")
@@ -205,7 +205,7 @@ def test_the_variable_takes_that_of_llvmlite() -> None:
             capture_output=True,
             text=True,
             check=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), VARIABLE: value},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), LLVM_VARIABLE: value},
         )
         is_llvmlite = value == "llvmlite" or library.find_library() is None
         assert ("llvmlite" in run.stdout) == is_llvmlite
@@ -224,7 +224,7 @@ def test_what_the_library_complains_of_is_an_error() -> None:
 
 
 def test_without_the_package_there_is_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "PACKAGE", "no-such-package-of-llvm")
+    monkeypatch.setattr(library, "LLVM_PACKAGE", "no-such-package-of-llvm")
     with warnings.catch_warnings(action="error"):
         assert library._find.__wrapped__() is None  # pyright: ignore[reportPrivateUsage]
 

@@ -19,7 +19,8 @@ from support.workloads import (
 )
 
 from loopwright.costmodel.labels import LabelledProgram, ProgramInstance
-from loopwright.lowering.llvm import Options, symbol, translate
+from loopwright.lowering.llvm import Options, translate
+from loopwright.lowering.llvm.names import symbol
 from loopwright.lowering.specialise import specialise
 from loopwright.passes.machine.target import Target
 from loopwright.runtime.calling.signature import Sizes

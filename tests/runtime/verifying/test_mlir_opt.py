@@ -15,7 +15,7 @@ from loopwright.lowering.specialise import specialise
 from loopwright.passes.polyhedral.equivalence.equivalence import assumption, compare
 from loopwright.passes.polyhedral.equivalence.parameters import with_parameters_of
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.runtime.calling.signature import Sizes
+from loopwright.runtime.calling.derived_signature import named_sizes
 from loopwright.runtime.program import Function, load
 from loopwright.runtime.verifying.answer import Relation
 from loopwright.runtime.verifying.verify import verify
@@ -33,7 +33,7 @@ def kernel_of(name: str) -> Function:
     if ".static." not in name:
         return function
     sizes = infer_extents(function.scop, entry.parameter_values("MINI"))
-    known = Sizes.named(function.scop, sizes)
+    known = named_sizes(function.scop, sizes)
     static = specialise(function.function, known.shapes, known.integers)
     return Function(function.module, static)
 

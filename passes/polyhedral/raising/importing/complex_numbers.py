@@ -40,7 +40,8 @@ from .....dialects.affine import LoadOp, StoreOp
 from .....dialects.arith import SelectOp
 from .....dialects.errors import SourceError
 from .....dialects.locations import name_of
-from .....dialects.supported_types import COMPLEX, element_type
+from .....dialects.marks import COMPLEX
+from .....dialects.supported_types import element_type
 from ..cells import insert_before
 from .complex_arithmetic import NUMBERS, PAIRS, Emission, Pair
 from .emission import erase

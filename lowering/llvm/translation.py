@@ -33,6 +33,7 @@ from .emitter import Emitters
 from .entry_points import EntryPoint, emit_entry_point
 from .functions import declare_function, emit_function
 from .module import ModuleEmitter
+from .names import EXPLICIT_VECTORS
 from .options import Options
 from .short_loops import vector_hints
 from .unrolling import all_loops_have_vectors
@@ -41,9 +42,6 @@ if TYPE_CHECKING:
     from ...passes.machine.target import Target
 
 DEFAULT_OPTIONS = Options()
-
-# The attribute of functions in whose module LLVM has nothing left to vectorise.
-EXPLICIT_VECTORS = '"loopwright-explicit-vectors"'
 
 EMITTERS: Emitters = {
     **affine_expressions.EMITTERS,

@@ -1,0 +1,16 @@
+"""Names of the attributes by which front ends tell the compiler what types do not."""
+
+from __future__ import annotations
+
+UNSIGNED = "loopwright.unsigned"
+"""Of arguments and results: their integers are those of the unsigned type."""
+
+COMPLEX = "loopwright.complex"
+"""Of arguments and results that are the parts of complex numbers: of arrays whose last dimension is
+the part, and of real parts, whose imaginary parts come last, in order."""
+
+ASSUMPTION = "loopwright.assume"
+"""Of a function: a set that its sizes lie in."""
+
+REFUSED = "loopwright.refused"
+"""Of a function: an array of sets that its sizes do not lie in."""
