@@ -21,6 +21,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import Pure
 
 from ...dialects.vector import GatherOp, ScatterOp, is_vector, vector_of
+from ...passes.polyhedral.fused_products import fused_operand, fused_product
 from ..loops.ir_builder import vector_constant
 from ..loops.operations import operations
 from .interleaved_loads import InterleavedLoads, interleaved_loads
@@ -55,6 +56,8 @@ class _ElementwiseRows:
         )
         groups = {id(group.last): group for group in stores.values() if not group.needs_mask}
         self._groups = [groups[id(op)] for op in block.ops if id(op) in groups]
+        if self._groups:
+            _separate_products(block)
         self._made: dict[_Columns, list[SSAValue]] = {}
 
     def rewrite(self) -> None:
@@ -96,7 +99,19 @@ class _ElementwiseRows:
             for op in owners
         ):
             return []
-        return [*zip(*(op.operands for op in owners), strict=True)]
+        operands = [*zip(*(op.operands for op in owners), strict=True)]
+        return operands if self._stay_fused(owners, operands) else []
+
+    def _stay_fused(self, owners: list[Operation], operands: list[_Columns]) -> bool:
+        """Whether additions that are fused with products still have products as operands."""
+        positions = {fused_operand(op) for op in owners}
+        if len(positions) != 1:
+            return False
+        (position,) = positions
+        if position is None:
+            return True
+        product = operands[position]
+        return _are_everywhere(product) or bool(self._operands(product))
 
     def _is_loaded(self, columns: _Columns) -> bool:
         """Whether these are the columns of rows that are loaded, all of them and in order."""
@@ -137,6 +152,21 @@ class _ElementwiseRows:
             else:
                 self._made[columns] = _moved(columns, place)
         return self._made[columns]
+
+
+def _separate_products(block: Block) -> None:
+    """Makes a product of scalars that an addition of vectors is fused with one of vectors."""
+    for op in block.ops:
+        position = fused_operand(op)
+        if position is None or not isinstance(op.operands[position].owner, vector.BroadcastOp):
+            continue
+        product, kind = fused_product(op, position), op.operands[position].type
+        assert product is not None and is_vector(kind)
+        factors = [vector.BroadcastOp(factor, kind) for factor in product.operands]
+        left, right = (factor.vector for factor in factors)
+        made = arith.MulfOp(left, right, product.fastmath)
+        block.insert_ops_before([*factors, made], op)
+        op.operands[position] = made.result
 
 
 def _stored(group: InterleavedStores) -> _Columns:
@@ -201,7 +231,7 @@ def _moved(columns: _Columns, place: Operation) -> list[SSAValue]:
     """Columns put in order by shuffles; what is the same everywhere stays as it is."""
     count, lanes, kind = len(columns), _lanes(columns[0]), columns[0].type
     assert is_vector(kind)
-    if all(_is_everywhere(columns[0], other) for other in columns):
+    if _are_everywhere(columns):
         return [columns[0]] * count
     rows: list[SSAValue] = []
     for number in range(count):
@@ -217,6 +247,11 @@ def _moved(columns: _Columns, place: Operation) -> list[SSAValue]:
             row, kept = shuffle.result, [*range(lanes)]
         rows.append(row)
     return rows
+
+
+def _are_everywhere(columns: _Columns) -> bool:
+    """Whether all vectors have the same constant or scalar in all lanes."""
+    return all(_is_everywhere(columns[0], other) for other in columns)
 
 
 def _is_everywhere(one: SSAValue, other: SSAValue) -> bool:

@@ -131,7 +131,7 @@ func.func @copy(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) 
 }
 """
     together = loop_ir("parallel{loops=i}", text)
-    assert "memref.alloca() {alignment = 64 : i64} : memref<f64>" in together
+    assert "memref.alloc" not in together
     apart = loop_ir("distribute{loops=i}", text)
     assert "memref<100xf64>" in apart
 

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 import loopwright
 from loopwright.dialects.parse import parse_module
 from loopwright.errors import OutOfBounds
-from loopwright.runtime.jit import compile as driver
+from loopwright.runtime.jit import generated_code as driver
 from loopwright.runtime.kernel import Kernel
 
 GUARD = 64
@@ -120,6 +120,7 @@ def kernel_of(loops: func.FuncOp, monkeypatch: pytest.MonkeyPatch) -> Kernel:
         return loops, None
 
     monkeypatch.setattr(driver, "verified_loops", given)
+    monkeypatch.setenv("LOOPWRIGHT_CACHE", "off")
     return loopwright.load(program)["f"].compile(None, threads=2, check_bounds=True)
 
 

@@ -54,11 +54,10 @@ def check(function: Function, kind: str, rows: int, width: int, lanes: int) -> s
     schedule = f"unroll{{loops=c}},vectorize{{loops=i width={lanes}}}"
     source = np.random.default_rng(rows * width)
     shapes = [(rows, width)] * 3 + [(rows,), (width,)]
-    arrays = [source.integers(-9, 9, shape).astype(TYPES[kind]) for shape in shapes]
-    wanted = [array.copy() for array in arrays]
-    function.compile("")(*wanted)
+    arrays = [(99 * source.standard_normal(shape)).astype(TYPES[kind]) for shape in shapes]
     for options in ({}, {"check_bounds": True}):
-        found = [array.copy() for array in arrays]
+        wanted, found = ([array.copy() for array in arrays] for _ in range(2))
+        function.compile("", **options)(*wanted)
         function.compile(schedule, **options)(*found)
         for mine, other in zip(found, wanted, strict=True):
             np.testing.assert_array_equal(mine, other)
@@ -78,6 +77,15 @@ def test_rows_in_place_take_no_shuffles_but_of_what_is_the_same_in_all(
     second = [("updated", ""), ("of the column", ADD[kind])]
     loops = check(function_of(kind, 64, width, [second]), kind, 64, width, 16)
     assert f"[0, {width}, {2 * width}" not in loops
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+@pytest.mark.parametrize("one", ["of the column", "of the row", "everywhere", "backwards"])
+@pytest.mark.parametrize("other", ["of the column", "first column", "everywhere", "element"])
+def test_what_is_fused_stays_fused(kind: str, one: str, other: str) -> None:
+    """`B[i][c] = one * other + B[i][c]` rounds once."""
+    statement = [(one, ""), (other, "mulf"), ("updated", "addf")]
+    check(function_of(kind, 37, 3, [statement]), kind, 37, 3, 16)
 
 
 def test_columns_in_another_order_are_moved_as_columns() -> None:

@@ -56,10 +56,11 @@ def test_an_array_that_lives_inside_of_the_loop_stays_there() -> None:
     text = """
 func.func @f(%m: index, %n: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
   affine.for %i = 0 to %n {
-    %t = memref.alloca() : memref<f64>
+    %t = memref.alloca() : memref<2xf64>
     %0 = affine.load %B[0, %i] : memref<?x?xf64>
-    affine.store %0, %t[] : memref<f64>
-    %1 = affine.load %t[] : memref<f64>
+    affine.store %0, %t[0] : memref<2xf64>
+    affine.store %0, %t[1] : memref<2xf64>
+    %1 = affine.load %t[%i mod 2] : memref<2xf64>
     affine.store %1, %B[1, %i] : memref<?x?xf64>
   }
   return
