@@ -481,7 +481,7 @@ class StoredProgram(Program):
         self._source = text, file
         self._known = find_program(text)
         self.is_parsed = False
-        names = tuple(self._names) if self._known is None else self._known.names
+        names = self._first_read.names if self._known is None else self._known.names
         self._functions = {name: StoredFunction(self, name) for name in names}
 
     @cached_property
@@ -491,11 +491,13 @@ class StoredProgram(Program):
         self.is_parsed = True  # and can be changed from now on
         return read_module(*self._source)
 
-    @property
-    def _names(self) -> Iterator[str]:
+    @cached_property
+    def _first_read(self) -> KeptProgram:
+        """The program of the text, before anybody has the module."""
         from .jit.reading import functions_of
 
-        return (name for name, _ in functions_of(self.module))
+        names = tuple(name for name, _ in functions_of(self.module))
+        return KeptProgram(names, str(self.module))
 
     @property
     def printed(self) -> str:
@@ -505,7 +507,7 @@ class StoredProgram(Program):
     def keep(self) -> None:
         """Keeps which functions the text has; not of a program that was read before it."""
         if self._known is None:
-            self._known = KeptProgram(tuple(self._names), self.printed)
+            self._known = self._first_read
             keep_program(self._source[0], self._known)
 
 

@@ -138,6 +138,7 @@ def _rotations(translation: Translation, source: CSource) -> str:
         ->   else { for (t = 0; t < T; t++) { p = a; a = b; b = p; } }
     """
     texts: list[str] = []
+    declarations: dict[str, None] = {}
     statements = translation.region.block.statements
     declared = [each for each in statements if isinstance(each, Declare)]
     assigned = assigned_symbols(statements, loop_symbols(statements)).keys()
@@ -160,11 +161,11 @@ def _rotations(translation: Translation, source: CSource) -> str:
                 "write `for (t = a; t < b; t++)`, with a statement for each pointer",
             )
         own = [one for one in declared if one.symbol in names | each.targets]
-        texts += (source.data[one.start : one.end].decode() for one in own)
+        declarations |= {source.data[one.start : one.end].decode(): None for one in own}
         copies = (source.data[begin:end].decode() for begin, end in extents)
         body = " ".join(text if text.endswith(";") else f"{text};" for text in copies)
         texts.append(f"{head.rstrip()} {{ {body} }}")
-    return f" else {{ {' '.join(dict.fromkeys(texts))} }}" if texts else ""
+    return f" else {{ {' '.join((*declarations, *texts))} }}" if texts else ""
 
 
 _RACES = {"-fallow-store-data-races", "-Ofast"}

@@ -100,6 +100,18 @@ class Rotations:
             return behind
         end = [behind.pop()] if isinstance(behind[-1], ast.Return) else []
         found = _cases(rotation, behind)
+        bounds = {each.id for part in (rotation.first, rotation.last) for each in _names(part)}
+        if (
+            (changed := bounds & set(_stored(behind)))
+            and end
+            and {each.id for each in _names(end[0])} & set(rotation.names)
+        ):
+            raise self.source.error(
+                end[0],
+                f"'{min(changed)}' bounds the loop that swaps what is returned, and has another"
+                " value here",
+                "use another name",
+            )
         if end and isinstance(end[0], ast.Return) and end[0].value is not None:
             value = end[0].value
             parts = value.elts if isinstance(value, ast.Tuple) else [value]
@@ -224,10 +236,10 @@ def _cases(rotation: _Rotation, statements: list[ast.stmt]) -> list[ast.stmt]:
     if not used & set(rotation.names):
         return statements
     first, last, step = ast.unparse(rotation.first), ast.unparse(rotation.last), rotation.step
-    count = f"({last} - ({first}) + {step - 1}) // {step}"
+    count = f"(({last}) - ({first}) + {step - 1}) // {step}"
     rest: list[ast.stmt] = statements
     for phase, binding in enumerate(rotation.bindings[1:], 1):
-        test = f"{last} > {first} and {count} % {len(rotation.bindings)} == {phase}"
+        test = f"({last}) > ({first}) and {count} % {len(rotation.bindings)} == {phase}"
         one = [_renamed(each, binding) for each in statements]
         rest = [_branch(test, one, rest, statements[0])]
     return rest

@@ -131,7 +131,9 @@ class _Narrowing:
             extend = ExtSIOp if how.signed else ExtUIOp
             narrow = self.forms[value, how.width]
             assert isinstance(narrow.owner, Operation)
-            made = extend.create(operands=[narrow], result_types=[kind])
+            made = (TruncIOp if how.width > width else extend).create(
+                operands=[narrow], result_types=[kind]
+            )
             return _placed(made, narrow.owner)
         if isinstance(owner, vector.BroadcastOp):
             operands = [self._form(owner.source, width)]
@@ -139,9 +141,12 @@ class _Narrowing:
             return _placed(made, owner)
         if isinstance(owner, ExtSIOp | ExtUIOp):
             (source,) = owner.operands
-            if source.type == kind:
+            bits = integer_width(source.type)
+            assert bits is not None
+            if bits == width:
                 return source
-            return _placed(type(owner).create(operands=[source], result_types=[kind]), owner)
+            resize = TruncIOp if bits > width else type(owner)
+            return _placed(resize.create(operands=[source], result_types=[kind]), owner)
         return _placed(TruncIOp.create(operands=[value], result_types=[kind]), owner)
 
 

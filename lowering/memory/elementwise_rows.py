@@ -119,7 +119,7 @@ class _ElementwiseRows:
         return (
             group is not None
             and group.mask is None
-            and group.stride == len(columns)
+            and group.columns == tuple(range(group.stride))
             and tuple(gather.result for gather in group.gathers) == columns
         )
 
@@ -198,21 +198,25 @@ def _insert(operation: Operation, place: Operation) -> SSAValue | None:
     return operation.results[0] if operation.results else None
 
 
-def _offsets(number: int, row: SSAValue, place: Operation) -> SSAValue:
-    """Where the elements of one of the vectors lie, from the first row on."""
+def _offsets(number: int, row: SSAValue, place: Operation, column: int = 0) -> SSAValue:
+    """Where the elements of one of the vectors lie, from a column of the first row on."""
     lanes = _lanes(row)
-    offsets = tuple(range(number * lanes, (number + 1) * lanes))
+    offsets = tuple(range(number * lanes - column, (number + 1) * lanes - column))
     constant = vector_constant(vector_of(IndexType(), lanes), offsets)
     _insert(constant, place)
     return constant.result
 
 
 def _loaded(columns: _Columns) -> list[SSAValue]:
-    first = columns[0].owner
+    """The rows, loaded where the first of their columns is: stores to others may come behind it."""
+    gathers = [value.owner for value in columns]
+    block = gathers[0].parent
+    assert isinstance(block, Block)
+    first = next(op for op in block.ops if op in gathers)
     assert isinstance(first, GatherOp)
     rows: list[SSAValue] = []
     for number in range(len(columns)):
-        offsets = _offsets(number, columns[0], first)
+        offsets = _offsets(number, columns[0], first, gathers.index(first))
         gather = GatherOp(first.base, first.indices, offsets, first.mask, first.pass_thru)
         _insert(gather, first)
         rows.append(gather.result)

@@ -102,7 +102,7 @@ def apart(
 
 
 def _masks_rows(program: ScheduledProgram, write: Access, columns: int, row: int) -> bool:
-    """Whether some columns of rows are stored under a mask (`lowering.llvm.interleaved_stores`)."""
+    """Whether some columns of rows are stored under a mask (`interleaved_stores.py`)."""
     size = bytes_of(write.array.element_type)
     return program.schedule.target.has_masked_stores(size) and masks_columns(columns, row, size)
 

@@ -26,8 +26,8 @@ LLVM_VARIABLE = "LOOPWRIGHT_LLVM"
 LLVM_PACKAGE = "karellen-llvm-core"
 """The distribution with LLVM's shared library."""
 
-_ROOMS = ("dialects", "passes", "lowering", "costmodel", "runtime", "support")
-"""Folders of the compiler, without the front ends, whose result is the text of the program."""
+_ROOMS = ("dialects", "passes", "lowering", "costmodel", "runtime", "support", "frontends")
+"""Folders of the compiler."""
 
 _CODE_GENERATOR = ("jit", "jit/llvm", "../lowering/llvm")
 """Folders of what makes object code, from that of the runtime."""

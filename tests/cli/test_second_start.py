@@ -104,9 +104,9 @@ from xdsl.dialects.builtin import FloatAttr, f64
 from xdsl.dialects import arith
 text = '''func.func @f(%A: memref<4xf64>) { affine.for %i = 0 to 4 {
   %x = arith.constant 1.0 : f64 affine.store %x, %A[%i] : memref<4xf64> } return }'''
-for value in (1.0, 3.0):
+for value in (3.0, None, 2.0):
     program = loopwright.load(text)
-    for op in list(program.module.walk()):
+    for op in list(program.module.walk()) if value is not None else ():
         if isinstance(op, arith.ConstantOp):
             op.properties["value"] = FloatAttr(value, f64)
     A = np.zeros(4)
@@ -114,4 +114,4 @@ for value in (1.0, 3.0):
     print(A[0])
 """
     for _ in range(2):
-        assert started(program, tmp_path)[-3:-1] == ["1.0", "3.0"]
+        assert started(program, tmp_path)[-4:-1] == ["3.0", "1.0", "2.0"]

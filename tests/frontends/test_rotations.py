@@ -122,3 +122,16 @@ def test_loops_that_are_no_rotations() -> None:
 
     with pytest.raises(loopwright.errors.SourceError, match="'a'"):
         loopwright.kernel(one_of_them)
+
+
+def test_bounds_keep_their_values_where_an_array_is_returned() -> None:
+    def bounded(T: int, n: int, a: f64["n"], b: f64["n"]):
+        m = 2 * T + 1
+        for _ in range(m):
+            b[1:] = a[:-1]
+            a, b = b, a
+        m = 0
+        return a[1]
+
+    with pytest.raises(loopwright.errors.SourceError, match="'m' bounds the loop that swaps"):
+        loopwright.kernel(bounded)

@@ -33,6 +33,7 @@ BODIES = {
     "for (int i = 0; i < n; i++) a[i] = a[i] / 2 + b[i]; }",
     "two loops": f"for (int k = 0; k < m; k++) {{ {STEP} {SWAP} }} "
     f"for (int k = 0; k < 3; k++) {{ {STEP} {SWAP} }} for (int i = 0; i < n; i++) c[i] += a[i];",
+    "a loop twice": f"for (int k = 0; k < m; k++) {{ {STEP} {SWAP} }} " * 2,
     "local numbers": "for (int k = 0; k < m; k++) { double sum = 0; for (int i = 0; i < n; i++) "
     f"sum += a[i]; for (int i = 0; i < n; i++) b[i] = a[i] - sum / n; {SWAP} s += sum; }}",
     "pointers of the region": "double *p = a, *q = b; for (int k = 0; k < m; k++) { "

@@ -197,3 +197,37 @@ func.func @f(%a: memref<64xi8>, %b: memref<64xi8>, %c: memref<1xi32>) {
 }
 """
     assert str(narrowed(text)) == str(parse_module(text))
+
+
+SUM = """
+func.func @f(%s: KIND, %w: memref<64xi64>, %a: memref<64xi8>, %b: memref<64xi8>) {
+  %0 = arith.EXTEND %s : KIND to i64
+  affine.for %i = 0 to 64 {
+    %1 = affine.load %a[%i] : memref<64xi8>
+    %2 = arith.extui %1 : i8 to i64
+    %3 = affine.load %w[0] : memref<64xi64>
+    %4 = arith.addi %2, %0 : i64
+    %5 = arith.OPERATION %4, %3 : i64
+    %6 = arith.trunci %5 : i64 to i8
+    affine.store %6, %b[%i] : memref<64xi8>
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["i8", "i16", "i32"])
+@pytest.mark.parametrize("extend", ["extsi", "extui"])
+@pytest.mark.parametrize("operation", ["addi", "muli", "xori"])
+@pytest.mark.parametrize("schedule", [None, "", "vectorize{loops=i width=32}"])
+def test_scalars_of_all_widths_are_cut(
+    kind: str, extend: str, operation: str, schedule: str | None
+) -> None:
+    text = SUM.replace("KIND", kind).replace("EXTEND", extend).replace("OPERATION", operation)
+    a, b = np.arange(64, dtype="u1") * 3, np.zeros(64, "u1")
+    wide = np.full(64, 1234567, "i8")
+    loopwright.load(text)["f"].compile(schedule)(-77, wide, a.view("i1"), b.view("i1"))
+    scalar = -77 if extend == "extsi" else -77 % 2 ** int(kind[1:])
+    sums = a.astype("i8") + scalar
+    wanted = {"addi": sums + wide, "muli": sums * wide, "xori": sums ^ wide}[operation]
+    np.testing.assert_array_equal(b, wanted.astype("u1"))

@@ -107,3 +107,46 @@ def test_random_rows(seed: int) -> None:
     ]
     function = function_of(kind, rows, width, statements)
     check(function, kind, rows, width, source.choice([4, 8, 16]))
+
+
+def columns_in_any_order(source: Random, kind: str, rows: int, width: int) -> str:
+    """Loads and stores of single columns, and whole rows column by column, each stored at once."""
+    matrix = f"memref<{rows}x{width}x{kind}>"
+    lines: list[str] = []
+    values = [f"%v{number}" for number in range(3)]
+    for value in values:
+        column = source.randrange(width)
+        lines.append(f"{value} = affine.load %{source.choice('AB')}[%i, {column}] : {matrix}")
+    for array in "AB":
+        for column in source.choices(range(width), k=source.randint(0, 3)):
+            value = source.choice(values)
+            lines.append(f"affine.store {value}, %{array}[%i, {column}] : {matrix}")
+        order = source.sample(range(width), width)
+        loaded = source.choice([order, [order[0]] * width])
+        for column, other in zip(order, loaded, strict=True):
+            lines.append(f"%{array}{column} = affine.load %A[%i, {other}] : {matrix}")
+            lines.append(f"affine.store %{array}{column}, %B[%i, {column}] : {matrix}")
+            if source.random() < 0.4:
+                lines.append(f"affine.store {source.choice(values)}, %A[%i, {column}] : {matrix}")
+    body = "\n".join(lines)
+    return (
+        f"func.func @f(%A: {matrix}, %B: {matrix}) {{ affine.for %i = 0 to {rows} {{\n{body}\n}}"
+        " return }"
+    )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_columns_in_place(seed: int) -> None:
+    """Descending columns, one column twice, and stores that stand between the loads of a row."""
+    source = Random(seed)
+    kind, rows, width = source.choice([*TYPES]), 40, source.choice([2, 3, 4])
+    function = loopwright.load(columns_in_any_order(source, kind, rows, width))["f"]
+    shape = rows, width
+    arrays = [
+        np.random.default_rng(seed).integers(-50, 50, shape).astype(TYPES[kind]) for _ in "AB"
+    ]
+    wanted, found = ([array.copy() for array in arrays] for _ in range(2))
+    function.compile("")(*wanted)
+    function.compile("vectorize{loops=i width=8}")(*found)
+    for mine, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(mine, other)
