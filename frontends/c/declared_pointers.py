@@ -59,4 +59,5 @@ def is_fixed(node: Expression) -> bool:
 
 
 def names_in(distance: Distance) -> set[Symbol]:
+    """The variables that the expressions of a distance name."""
     return {each.symbol for each in uses(distance) if isinstance(each, Name)}

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ..rotation_period import rotation_period
 from .c_types import INT, LONG, IntegerType, PointerType
 from .counted_loops import mapped_statement
 from .distances import iterations, trips
@@ -39,9 +40,6 @@ from .tree import (
 )
 from .variables import assigned_symbols, loop_symbol, loop_symbols, reads_before
 
-_LONGEST = 4
-"""Buffers in a rotation: there are as many copies of the loop's body."""
-
 Binding = Mapping[Symbol, Symbol]
 
 
@@ -49,14 +47,14 @@ Binding = Mapping[Symbol, Symbol]
 class Rotation:
     """A loop that rotates pointers: `copies` are the statements that set them.
 
-    A pointer is what the one `bound` to it was an iteration before. Behind one that `is_last`, no
-    statement of its block uses the pointers.
+    `bindings` are the arrays of the pointers in each iteration of a period. Behind a loop that
+    `is_last`, no statement of its block uses the pointers.
     """
 
     loop: For
     copies: tuple[Statement, ...]
     pointers: tuple[Symbol, ...]
-    bound: Binding
+    bindings: tuple[Binding, ...]
     iteration: Expression
     trips: Conditional
     is_last: bool = True
@@ -65,16 +63,6 @@ class Rotation:
     def targets(self) -> set[Symbol]:
         """All pointers that the loop sets."""
         return {pair[0] for each in self.copies if (pair := _copied(each)) is not None}
-
-    def bindings(self) -> list[Binding]:
-        """The pointers' arrays in each iteration of a period; empty where that is too long."""
-        found: list[Binding] = [{each: each for each in self.pointers}]
-        while len(found) <= _LONGEST:
-            after = {each: found[-1][self.bound[each]] for each in self.pointers}
-            if after == found[0]:
-                return found
-            found.append(after)
-        return []
 
 
 def without_rotations(block: Block) -> tuple[Block, list[Rotation]]:
@@ -151,8 +139,10 @@ def _rotation(node: For) -> Rotation | None:
         return None
     variable = Name(node.place, symbol.type, symbol)
     iteration = iterations(first, variable, step)
-    found = Rotation(node, tuple(copies), pointers, bound, iteration, count)
-    return found if len(found.bindings()) > 1 else None
+    bindings = rotation_period(pointers, bound)
+    if len(bindings) < 2:
+        return None
+    return Rotation(node, tuple(copies), pointers, bindings, iteration, count)
 
 
 def _copied(node: Statement) -> tuple[Symbol, Symbol] | None:
@@ -184,7 +174,7 @@ def _follow(node: Statement, bound: dict[Symbol, Symbol]) -> None:
 def _chosen(rotation: Rotation) -> For:
     """The loop with a copy of its body for each iteration of a period."""
     loop = rotation.loop
-    bindings = rotation.bindings()
+    bindings = rotation.bindings
     bodies = [_bound_body(rotation, each) for each in bindings]
     rest: list[Statement] = bodies[-1]
     for phase in range(len(bodies) - 2, -1, -1):
@@ -216,7 +206,7 @@ def _bound_body(rotation: Rotation, binding: Binding) -> list[Statement]:
 
 def _behind(rotation: Rotation, behind: list[Statement]) -> list[Statement]:
     """The statements behind the loop, with the arrays that its number of iterations leads to."""
-    loop, bindings = rotation.loop, rotation.bindings()
+    loop, bindings = rotation.loop, rotation.bindings
     rest: list[Statement] = behind
     for phase, binding in enumerate(bindings[1:], 1):
         count = rotation.trips

@@ -7,11 +7,9 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..rotation_period import rotation_period
 from .source import PythonSource
 from .unused_names import unused_name
-
-_LONGEST = 4
-"""Buffers in a rotation: there are as many copies of the loop's body."""
 
 Binding = Mapping[str, str]
 
@@ -88,7 +86,7 @@ class Rotations:
         ):
             return None
         read = {each.id for part in (first, last) for each in _names(part)}
-        bindings = _bindings(names, bound)
+        bindings = rotation_period(names, bound)
         if read & stored or len(bindings) < 2:
             return None
         return _Rotation(node, copies, names, bindings, first, last, step)
@@ -193,17 +191,6 @@ def _begins(name: str, statements: Sequence[ast.stmt]) -> bool:
     first = next(each for each in statements if any(one.id == name for one in _names(each)))
     pairs = _copied(first)
     return any(one == name for one, _ in pairs) and all(other != name for _, other in pairs)
-
-
-def _bindings(names: Sequence[str], bound: Binding) -> tuple[Binding, ...]:
-    """The arrays of names in each iteration of a period; none where that is too long."""
-    found: list[Binding] = [{each: each for each in names}]
-    while len(found) <= _LONGEST:
-        after = {each: found[-1][bound[each]] for each in names}
-        if after == found[0]:
-            return tuple(found)
-        found.append(after)
-    return ()
 
 
 def _chosen(rotation: _Rotation) -> ast.For:

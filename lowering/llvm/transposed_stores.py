@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -74,7 +74,7 @@ def transposed_stores(
     """
     result: dict[Operation, TransposedStores] = {}
     numbering = Numbering()
-    rows_of = partial(rows_apart, numbering=numbering, vector_bits=vector_bits)
+    rows_of = cache(partial(rows_apart, numbering=numbering, vector_bits=vector_bits))
     updated = UpdatedColumns(rows_of)
     waiting: dict[SSAValue, _Waiting] = {}
     for operation in block.ops:

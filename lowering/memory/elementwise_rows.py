@@ -46,7 +46,10 @@ def elementwise_rows(function: func.FuncOp) -> None:
 
 
 class _ElementwiseRows:
-    """The rewriting of a block. `made` has what is in order already."""
+    """The rewriting of a block.
+
+    `known` has what operations on columns take, `made` what is in order already.
+    """
 
     def __init__(self, block: Block) -> None:
         self._block = block
@@ -58,6 +61,7 @@ class _ElementwiseRows:
         self._groups = [groups[id(op)] for op in block.ops if id(op) in groups]
         if self._groups:
             _separate_products(block)
+        self._known: dict[_Columns, list[_Columns]] = {}
         self._made: dict[_Columns, list[SSAValue]] = {}
 
     def rewrite(self) -> None:
@@ -87,6 +91,11 @@ class _ElementwiseRows:
 
     def _operands(self, columns: _Columns) -> list[_Columns]:
         """What an operation on each element takes; nothing for what is loaded, or moved."""
+        if columns not in self._known:
+            self._known[columns] = self._found_operands(columns)
+        return self._known[columns]
+
+    def _found_operands(self, columns: _Columns) -> list[_Columns]:
         owners = _owners(columns)
         first = owners[0] if len(owners) == len(columns) else None
         if first is None or not first.name.startswith(_ELEMENTWISE) or not first.operands:
@@ -115,7 +124,8 @@ class _ElementwiseRows:
 
     def _is_loaded(self, columns: _Columns) -> bool:
         """Whether these are the columns of rows that are loaded, all of them and in order."""
-        group = self._loads.get(owners[0]) if (owners := _owners(columns)) else None
+        owners = _owners(columns)
+        group = self._loads.get(owners[0]) if owners else None
         return (
             group is not None
             and group.mask is None

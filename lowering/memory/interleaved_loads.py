@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from operator import itemgetter
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -61,7 +61,7 @@ def interleaved_loads(
     groups: defaultdict[Hashable, list[tuple[int, GatherOp]]] = defaultdict(list)
     rows: dict[Hashable, InterleavedRow] = {}
     versions = MemoryVersions(noalias=noalias)
-    rows_of = partial(interleaved_row, numbering=Numbering())
+    rows_of = cache(partial(interleaved_row, numbering=Numbering()))
     updated = UpdatedColumns(rows_of)
     for operation in as_stored(block, stores):
         commutes = isinstance(operation, GatherOp | ScatterOp) and updated.commutes(operation)

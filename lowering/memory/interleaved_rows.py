@@ -18,7 +18,7 @@ from .known_lanes import column_of, stride_of, varying_mask
 
 @dataclass(frozen=True)
 class InterleavedRow:
-    """Where scatters of a memref begin but for a constant, their type, stride and mask."""
+    """Where gathers or scatters begin but for a constant, their memref, type, stride and mask."""
 
     memref: SSAValue
     place: tuple[Index, ...]

@@ -94,8 +94,8 @@ def interleaved_stores(block: Block, *, noalias: bool) -> Mapping[Operation, Int
         if operation.regions or (touched and not noalias):
             for memref in [each for each in waiting if [each] != touched]:
                 end_all(memref)
-        is_apart = isinstance(operation, GatherOp | ScatterOp)
-        found = interleaved_row(operation, numbering) if is_apart else None
+        in_lanes = isinstance(operation, GatherOp | ScatterOp)
+        found = interleaved_row(operation, numbering) if in_lanes else None
         if found is None:
             for memref in touched:
                 end_all(memref)
