@@ -33,6 +33,8 @@ _GENERIC = {
 
 _LEAST = "generic-sse2"
 
+_MODEL, _FLAGS = "model", "flags"
+
 
 @dataclass(frozen=True)
 class TargetFile:
@@ -85,7 +87,8 @@ def _identity(name: str) -> Mapping[str, Any]:
     """The table `cpuinfo` of a target's file, whose figures are not read.
 
     It is what fields of /proc/cpuinfo are on such machines: one of some words, numbers, or ranges
-    of numbers (first and last).
+    of numbers (first and last). `flags` are some that no other processor of the vendor has: they
+    tell it where a virtual machine claims another model.
     """
     _, _, rest = read_text(FOLDER / f"{name}.toml").partition("\n[cpuinfo]\n")
     return tomllib.loads(rest.partition("\n[")[0])
@@ -93,8 +96,12 @@ def _identity(name: str) -> Mapping[str, Any]:
 
 def _describes(identity: Mapping[str, Any], info: CpuInfo) -> bool:
     """Whether Linux says of a processor what it says of those of a target."""
+    flags = frozenset[str](identity.get(_FLAGS, ()))
+    told = {_MODEL} if flags and flags <= info.features else set[str]()
     return bool(identity) and all(
-        _is_one_of(info.fields.get(field, ""), allowed) for field, allowed in identity.items()
+        _is_one_of(info.fields.get(field, ""), allowed)
+        for field, allowed in identity.items()
+        if field != _FLAGS and field not in told
     )
 
 
