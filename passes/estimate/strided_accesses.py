@@ -38,9 +38,6 @@ LARGEST_ROW = 8
 EVICTED_STORE = 30.0
 """Cycles of a store whose line has been evicted; measured on a Zen 5, 31 from L2 and 43 from L3."""
 
-TRANSPOSING = 2.0
-"""Shuffles that a step of the transposition of a block takes as long as, for each vector."""
-
 LEAST_SCATTERED = 4
 """Bytes of elements that scatters are made of; shorter ones are extracted one by one."""
 
@@ -214,7 +211,8 @@ def _gather(
             return scattered
     if columns < max(2.0, FEWEST_COLUMNS * block) or not is_marked:
         return scattered
-    transposed = Transfers(block / columns, TRANSPOSING * log2(block)).times(lanes / block)
+    step = machine.transposing_cycles / machine.cycles["shuffles"]
+    transposed = Transfers(block / columns, step * log2(block)).times(lanes / block)
     return Transfers(
         alone * scattered.accesses + (1 - alone) * transposed.accesses,
         (1 - alone) * transposed.shuffles,

@@ -55,6 +55,8 @@ class Machine:
     """Per lane."""
     scatter_cycles: float
     """Per lane."""
+    transposing_cycles: float
+    """For each vector of a block of rows that is transposed in registers, and for each halving."""
     masked_vector: float
     """Whole vectors that one is worth of which only some lanes count."""
     masked_store_cycles: float

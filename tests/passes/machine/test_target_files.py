@@ -34,6 +34,7 @@ RANGES = {
     "vector_function": (1, 8),
     "function_latency": (1, 10),
     "gather_cycles": (0.5, 5),
+    "transposing_cycles": (0.2, 4),
     "scatter_cycles": (0.5, 5),
     "masked_vector": (1, 4),
     "guard_cycles": (0, 20),
