@@ -71,13 +71,13 @@ def program_of(translations: Sequence[Translation], source: CSource) -> Program:
     """The program of regions; positions are those in the C file."""
     module = parse_module("".join(each.text for each in translations), source.file)
     nodes = [(each, node) for each in translations for node in each.nodes]
-    places = [_place(each, node.place, source) for each, node in nodes]
+    places = [place_of(each, node.place, source) for each, node in nodes]
     relocate(module, places, {source.file: source.text})
     for function in module.ops:
         forward_local_scalars(function)
     return Program(module)
 
 
-def _place(translation: Translation, place: Location, source: CSource) -> Location:
+def place_of(translation: Translation, place: Location, source: CSource) -> Location:
     """A position in the file itself: what is inlined from a header is where the region is."""
     return place if place.file == source.file else translation.region.place

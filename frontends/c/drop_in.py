@@ -23,7 +23,7 @@ from ...runtime.calling.api_checks import (
     check_threads,
 )
 from ...support.output_files import write_output
-from .c_file import program_of, read_regions, read_source
+from .c_file import place_of, program_of, read_regions, read_source
 from .call_check import Entry, Kernel, entry
 from .clang_library import CSource, macro_names
 from .machine_code import machine_code
@@ -31,6 +31,7 @@ from .optimised import PREFIX, Options, c_text, optimised_loops
 from .regions import Region
 from .translate import Translation
 from .tree import Block, Declare, Name, all_statements, expressions_of, walk
+from .unconditional_memory import check_conditional_accesses
 from .variables import assigned_symbols, loop_symbols
 from .visible_names import check_visible
 
@@ -119,6 +120,9 @@ def _replacement(translation: Translation, source: CSource, options: Options) ->
     _check_threads(translation, source, options)
     behind = _rotations(translation, source)
     function = program_of([translation], source)[region.name]
+    pieces = translation.conditional_accesses
+    places = [place_of(translation, each.place, source) for each in pieces]
+    check_conditional_accesses(translation, function.scop, places)
     kernel, name = f"{PREFIX}{region.name}_loops", f"{PREFIX}{region.name}"
     fixed = dict(options.sizes or {})
     code = machine_code(function, options, kernel) if options.machine_code else None

@@ -63,7 +63,8 @@ class Translation:
     `assumptions` are expressions over the sizes that must not be negative: C means something else
     where they are. With `has_products`, subscripts are not affine in
     loop variables. `ended_loops` are loop variables that are read behind the region;
-    `conditional_stores` are of memory that C writes under a condition on data only,
+    `conditional_stores` are of memory that C writes under a condition on data only, and
+    `conditional_accesses` are pieces of C with accesses that are under such conditions;
     `uncertain_reads` are variables behind pointers that C may not follow; `rotations` are loops
     behind which pointers that they rotate may be used; with `uses_rotated`, the region uses some.
     """
@@ -79,6 +80,7 @@ class Translation:
     has_products: bool = False
     rotations: tuple[Rotation, ...] = ()
     uses_rotated: bool = False
+    conditional_accesses: tuple[Piece, ...] = ()
 
     @property
     def is_affine(self) -> bool:
@@ -182,10 +184,11 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
     nodes = tuple(node for _, node in lines)
     assumptions = tuple(expressions.domain.assumptions)
     ended = tuple(each for each in loops if each in lasting)
+    conditional_stores = expressions.conditional.stores
     stored = tuple(
-        (each.symbol, statements.conditional_stores[each.name])
+        (each.symbol, conditional_stores[each.name])
         for each in parameters
-        if each.name in statements.conditional_stores and _is_shared(each.symbol)
+        if each.name in conditional_stores and _is_shared(each.symbol)
     )
     spelled = {each.name: each.symbol.spelling for each in parameters}
     symbols = [each.symbol for each in parameters]
@@ -213,6 +216,7 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
         expressions.gathers.has_products,
         rotated,
         not all(each.is_last for each in rotations),
+        tuple(expressions.conditional.pieces),
     )
 
 

@@ -21,6 +21,11 @@ class Guards(Generic[Node]):
         self.emitter = emitter
         self._conditions: list[tuple[str, bool]] = []
 
+    @property
+    def conditions(self) -> tuple[tuple[str, bool], ...]:
+        """The truth values of the conditions, outermost first, and whether each holds."""
+        return tuple(self._conditions)
+
     @contextmanager
     def under(self, truth: str, holds: bool) -> Generator[None]:
         """Meanwhile, elements matter only where a condition holds, or does not."""
