@@ -154,6 +154,8 @@ class Statements:
         self.emitter.nest(head.line, block, node)
 
     def _while(self, node: While) -> None:
+        guards = self.expressions.guards
+        outer, guards.in_branches = guards.in_branches, True
         condition = self.expressions.conditions.condition(node.test)
         with self.emitter.block() as before:
             if isinstance(condition, Fixed):
@@ -166,6 +168,7 @@ class Statements:
         with self.emitter.block() as after:
             self.block(node.body)
             self.emitter.line("scf.yield", node)
+        guards.in_branches = outer
         self.emitter.nests("scf.while () : () -> ()", before, "} do {", after, node)
 
     # Conditions
@@ -212,7 +215,9 @@ class Statements:
             if is_affine(condition)
             else conditions.truth(condition, node.test)
         )
-        if self.opaque.is_needed([*one.statements, *other.statements]):
+        if self.expressions.guards.in_branches or self.opaque.is_needed(
+            [*one.statements, *other.statements]
+        ):
             self._kept_branch(truth, one, other, node)
             return
         for block, negated in ((one, False), (other, True)):

@@ -15,6 +15,7 @@ from .certain_reads import uncertain_reads
 from .counted_loops import counts, with_for_loops
 from .declared_extents import declared_extents, sizes_of_extents
 from .domain import Domain
+from .early_exits import without_early_exits
 from .element_sizes import ElementSizes, NewSize
 from .expressions import Expressions
 from .flat_arrays import NewStrides, Stride, extents
@@ -92,14 +93,17 @@ class Translation:
 def translate(region: Region) -> Translation:
     """The text of a region; raises SourceError."""
     behind = region.behind
+    block = region.block
+    if not region.function.has_labels:
+        block = without_early_exits(block, behind)
     if not region.function.has_labels and any(
-        isinstance(each, While) and counts(each) for each in all_statements(region.block.statements)
+        isinstance(each, While) and counts(each) for each in all_statements(block.statements)
     ):
         try:
-            return _translate(region, with_for_loops(region.block, behind), behind)
+            return _translate(region, with_for_loops(block, behind), behind)
         except SourceError:
             pass  # 'while' loops are statements that are not affine
-    return _translate(region, region.block, behind)
+    return _translate(region, block, behind)
 
 
 def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Translation:

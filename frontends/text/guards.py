@@ -14,11 +14,13 @@ class Guards(Generic[Node]):
     """Keeps such reads inside of arrays where a condition on data chooses another value.
 
     Both values are computed always. Where the condition does not hold, element 0 is read: the
-    subscript need not be one of an element then.
+    subscript need not be one of an element then. What is not affine in any case is `in_branches`:
+    nothing is computed where its condition does not hold.
     """
 
     def __init__(self, emitter: Emitter[Node]) -> None:
         self.emitter = emitter
+        self.in_branches = False
         self._conditions: list[tuple[str, bool]] = []
 
     @property
