@@ -40,6 +40,15 @@ class ConditionalAccesses:
         return found
 
     @property
+    def written(self) -> frozenset[str]:
+        """The arrays that are written."""
+        return frozenset(
+            name
+            for (_, name, _), accesses in self._of.items()
+            if any(isinstance(node, Assignment) for _, node in accesses)
+        )
+
+    @property
     def pieces(self) -> Iterator[Piece]:
         """What accesses elements that the same iteration may not access otherwise."""
         for accesses in self._of.values():

@@ -22,16 +22,17 @@ from ...runtime.calling.api_checks import (
     check_texts,
     check_threads,
 )
+from ...runtime.program import Function
 from ...support.output_files import write_output
 from .c_file import place_of, program_of, read_regions, read_source
 from .call_check import Entry, Kernel, entry
 from .clang_library import CSource, macro_names
 from .machine_code import machine_code
+from .memory_checks import check_conditional_accesses, check_gathers
 from .optimised import PREFIX, Options, c_text, optimised_loops
 from .regions import Region
 from .translate import Translation
 from .tree import Block, Declare, Name, all_statements, expressions_of, walk
-from .unconditional_memory import check_conditional_accesses
 from .variables import assigned_symbols, loop_symbols
 from .visible_names import check_visible
 
@@ -98,7 +99,11 @@ def drop_in(
 def drop_in_text(path: str | Path, name: str, flags: Sequence[str], options: Options) -> DropIn:
     """The drop-in source of a C file, which will be called `name`; raises SourceError, OSError."""
     source = read_source(path)
-    found = read_regions(source, flags)
+
+    def check(translation: Translation) -> None:
+        _check(translation, source, options)
+
+    found = read_regions(source, flags, check)
     replacements: list[_Replacement] = []
     left_out = list(found.left_out)
     for translation in found.translations:
@@ -114,15 +119,28 @@ def drop_in_text(path: str | Path, name: str, flags: Sequence[str], options: Opt
     return DropIn(text, names, tuple(left_out))
 
 
-def _replacement(translation: Translation, source: CSource, options: Options) -> _Replacement:
-    region = translation.region
+def _check(translation: Translation, source: CSource, options: Options) -> None:
+    """Raises SourceError for a region that no call may stand for."""
     _check_place(translation, source)
     _check_threads(translation, source, options)
-    behind = _rotations(translation, source)
-    function = program_of([translation], source)[region.name]
+    check_gathers(translation)
     pieces = translation.conditional_accesses
-    places = [place_of(translation, each.place, source) for each in pieces]
-    check_conditional_accesses(translation, function.scop, places)
+    if pieces:
+        places = [place_of(translation, each.place, source) for each in pieces]
+        check_conditional_accesses(translation, _function(translation, source).scop, places)
+
+
+def _function(translation: Translation, source: CSource) -> Function:
+    program = program_of([translation], source)
+    (name,) = program
+    return program[name]
+
+
+def _replacement(translation: Translation, source: CSource, options: Options) -> _Replacement:
+    region = translation.region
+    _check(translation, source, options)
+    function = _function(translation, source)
+    behind = _rotations(translation, source)
     kernel, name = f"{PREFIX}{region.name}_loops", f"{PREFIX}{region.name}"
     fixed = dict(options.sizes or {})
     code = machine_code(function, options, kernel) if options.machine_code else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ...dialects.errors import SourceError
 from ...dialects.marks import ASSUMPTION, UNSIGNED
@@ -68,6 +68,8 @@ class Translation:
     `conditional_accesses` are pieces of C with accesses that are under such conditions;
     `uncertain_reads` are variables behind pointers that C may not follow; `rotations` are loops
     behind which pointers that they rotate may be used; with `uses_rotated`, the region uses some.
+    `gathered` are arrays with subscripts that depend on data, by name, with whether some elements
+    are accessed under a condition on data; `written` are the names of what is written.
     """
 
     region: Region
@@ -82,6 +84,8 @@ class Translation:
     rotations: tuple[Rotation, ...] = ()
     uses_rotated: bool = False
     conditional_accesses: tuple[Piece, ...] = ()
+    gathered: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    written: Set[str] = frozenset()
 
     @property
     def is_affine(self) -> bool:
@@ -221,6 +225,8 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
         rotated,
         not all(each.is_last for each in rotations),
         tuple(expressions.conditional.pieces),
+        {expressions.arrays[each].name: found for each, found in irregular.items()},
+        expressions.conditional.written,
     )
 
 
