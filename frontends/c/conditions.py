@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..text.affine import Affine, Index
@@ -70,32 +71,16 @@ class Conditions:
 
     def truth(self, condition: Condition, node: Expression) -> str:
         """The truth value of a condition on data alone."""
-        emitter = self.expressions.emitter
         if isinstance(condition, Junction):
-            word = "andi" if condition.conjunction else "ori"
             result = self.truth(condition.parts[0], node)
             for part in condition.parts[1:]:
-                if self.expressions.guards.in_branches:
-                    result = self._branched(condition.conjunction, result, part, node)
-                    continue
-                with self.expressions.guards.under(result, condition.conjunction):
-                    name = self.truth(part, node)
-                result = emitter.operation(f"arith.{word} {result}, {name} : i1", node)
+                rest = partial(self.truth, part, node)
+                guards = self.expressions.guards
+                result = guards.junction(condition.conjunction, result, rest, node)
             return result
         assert isinstance(condition, DataTest)
         name = self._test(condition.subject)
         return self.inverse(name, node) if condition.negated else name
-
-    def _branched(self, conjunction: bool, first: str, rest: Condition, node: Expression) -> str:
-        """`first && rest`, or with `||`, where the rest is computed only if its value matters."""
-        emitter = self.expressions.emitter
-        with emitter.block() as one:
-            emitter.line(f"scf.yield {self.truth(rest, node)} : i1", node)
-        with emitter.block() as other:
-            known = emitter.constant(str(not conjunction).lower(), "i1")
-            emitter.line(f"scf.yield {known} : i1", node)
-        blocks = (one, other) if conjunction else (other, one)
-        return emitter.branches(f"scf.if {first} -> (i1)", *blocks, node)
 
     def inverse(self, truth: str, node: Expression) -> str:
         """The opposite of a truth value."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Generic
 
@@ -36,6 +36,21 @@ class Guards(Generic[Node]):
             yield
         finally:
             self._conditions.pop()
+
+    def junction(self, conjunction: bool, first: str, rest: Callable[[], str], node: Node) -> str:
+        """Truth of `first and rest`, or with `or`; the rest matters where `first` does not tell."""
+        if not self.in_branches:
+            with self.under(first, conjunction):
+                second = rest()
+            word = "andi" if conjunction else "ori"
+            return self.emitter.operation(f"arith.{word} {first}, {second} : i1", node)
+        with self.emitter.block() as one:
+            self.emitter.line(f"scf.yield {rest()} : i1", node)
+        with self.emitter.block() as other:
+            known = self.emitter.constant(str(not conjunction).lower(), "i1")
+            self.emitter.line(f"scf.yield {known} : i1", node)
+        blocks = (one, other) if conjunction else (other, one)
+        return self.emitter.branches(f"scf.if {first} -> (i1)", *blocks, node)
 
     def index(self, number: str, kind: str, *, unsigned: bool, node: Node) -> str:
         """A number as a subscript."""
