@@ -21,6 +21,7 @@ from .expressions import Expressions
 from .flat_arrays import NewStrides, Stride, extents
 from .moving_pointers import moved_pointers, without_moves
 from .names import Names
+from .padded_rows import spelled_length
 from .regions import Region
 from .rotated_pointers import Rotation, without_rotations
 from .sizes import size_symbols
@@ -214,8 +215,9 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
         text,
         nodes,
         tuple(
-            replace(each, lengths=tuple(spelled[name] for name in each.lengths))
+            replace(each, lengths=tuple(spelled_length(n, spelled) for n in lengths))
             for each in parameters
+            for lengths in [extents(strides.get(each.symbol, ()))]
         ),
         assumptions,
         ended,
