@@ -53,6 +53,7 @@ class _Replacement:
     loops: func.FuncOp | None
     assembly: str = ""
     behind: str = ""
+    heads: Sequence[str] = ()
 
 
 def drop_in(
@@ -140,17 +141,17 @@ def _replacement(translation: Translation, source: CSource, options: Options) ->
     region = translation.region
     _check(translation, source, options)
     function = _function(translation, source)
-    behind = _rotations(translation, source)
+    behind, heads = _rotations(translation, source), _heads(translation, source)
     kernel, name = f"{PREFIX}{region.name}_loops", f"{PREFIX}{region.name}"
     fixed = dict(options.sizes or {})
     code = machine_code(function, options, kernel) if options.machine_code else None
     if code is not None:
         called = Kernel(kernel, code.limits, True, code.failures)
         made = entry(translation, function.scop, called, name, fixed)
-        return _Replacement(region, made, None, code.text, behind)
+        return _Replacement(region, made, None, code.text, behind, heads)
     loops, limits = optimised_loops(function, options, kernel)
     made = entry(translation, function.scop, Kernel(kernel, limits), name, fixed)
-    return _Replacement(region, made, loops, behind=behind)
+    return _Replacement(region, made, loops, behind=behind, heads=heads)
 
 
 def _rotations(translation: Translation, source: CSource) -> str:
@@ -205,7 +206,7 @@ def _check_place(translation: Translation, source: CSource) -> None:
             region.place,
             "declare it in the loop",
         )
-    for symbol in translation.uncertain_reads:
+    for symbol in () if _heads(translation, source) else translation.uncertain_reads:
         raise SourceError(
             f"'{symbol.spelling}' is read only where a loop or condition runs: its pointer may "
             "lead nowhere else",
@@ -227,6 +228,33 @@ def _check_place(translation: Translation, source: CSource) -> None:
             region.place,
             "write the loop outside of the macro",
         )
+
+
+def _heads(translation: Translation, source: CSource) -> list[str]:
+    """The heads of loops that pointers lead somewhere in, without their steps; none where there
+    are no such loops."""
+    found: list[str] = []
+    for each in translation.running:
+        head = source.data[each.start : each.body.start].decode(errors="replace")
+        match = re.match(r"for\s*\([^;]*;[^;]*;", head)
+        if match is None:
+            return []
+        found.append(match.group())
+    return found
+
+
+def _condition(heads: Sequence[str]) -> tuple[str, str]:
+    """What tells whether loops run: statements, and the condition that they do not.
+
+    for (int i = 0; i < g->n; i++) ...   ->   int runs = 0; for (int i = 0; i < g->n;) { runs = 1;
+                                              break; }
+    """
+    if not heads:
+        return "", ""
+    name = f"{PREFIX}runs"
+    loops = "".join(f"{each}) {{ " for each in heads)
+    ends = "break; }" * len(heads)
+    return f"int {name} = 0; {loops}{name} = 1; {ends} ", f"!{name} || "
 
 
 def _check_threads(translation: Translation, source: CSource, options: Options) -> None:
@@ -278,7 +306,9 @@ def _spliced(
         original = re.sub(
             rb"^[ \t]*#[ \t]*pragma[ \t]+(end)?scop\b[^\n]*", b"", data[begin:end], flags=re.M
         ).decode()
-        text = f"{{ if (!{each.entry.call}) {{\n{_line_mark(source, begin)}{_blank(data, begin)}"
+        before, stops = _condition(each.heads)
+        text = f"{{ {before}if ({stops}!{each.entry.call}) {{\n"
+        text += f"{_line_mark(source, begin)}{_blank(data, begin)}"
         text += f"{original}\n}}{each.behind} }}\n{_line_mark(source, end)}{_blank(data, end)}"
         edits.append((begin, end, text))
     pieces: list[str] = []

@@ -11,7 +11,7 @@ from ..text.affine import Affine, Index
 from ..text.affine import Name as TextName
 from ..text.emitter import Emitter, Line
 from .c_types import BOOL, Elements, FloatType, IntegerType, elements_of, has_structures
-from .certain_reads import uncertain_reads
+from .certain_reads import first_loops, uncertain_reads
 from .counted_loops import counts, with_for_loops
 from .declared_extents import declared_extents, sizes_of_extents
 from .domain import Domain
@@ -70,7 +70,8 @@ class Translation:
     `uncertain_reads` are variables behind pointers that C may not follow; `rotations` are loops
     behind which pointers that they rotate may be used; with `uses_rotated`, the region uses some.
     `gathered` are arrays with subscripts that depend on data, by name, with whether some elements
-    are accessed under a condition on data; `written` are the names of what is written.
+    are accessed under a condition on data; `written` are the names of what is written. C follows
+    all pointers of `uncertain_reads` where the loops `running` run, if there are any.
     """
 
     region: Region
@@ -87,6 +88,7 @@ class Translation:
     conditional_accesses: tuple[Piece, ...] = ()
     gathered: Mapping[str, bool] = field(default_factory=dict[str, bool])
     written: Set[str] = frozenset()
+    running: tuple[For, ...] = ()
 
     @property
     def is_affine(self) -> bool:
@@ -202,6 +204,11 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
     spelled = {each.name: each.symbol.spelling for each in parameters}
     symbols = [each.symbol for each in parameters]
     uncertain = tuple(uncertain_reads(symbols, body.statements))
+    loops_run = first_loops(body.statements) if uncertain else ()
+    prefixes = (loops_run[: count + 1] for count in range(len(loops_run)))
+    running = next(
+        (each for each in prefixes if not uncertain_reads(symbols, body.statements, each)), ()
+    )
     rotated = tuple(
         rotation
         for rotation in rotations
@@ -229,6 +236,7 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
         tuple(expressions.conditional.pieces),
         {expressions.arrays[each].name: found for each, found in irregular.items()},
         expressions.conditional.written,
+        running,
     )
 
 
