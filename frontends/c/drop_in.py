@@ -231,8 +231,7 @@ def _check_place(translation: Translation, source: CSource) -> None:
 
 
 def _heads(translation: Translation, source: CSource) -> list[str]:
-    """The heads of loops that pointers lead somewhere in, without their steps; none where there
-    are no such loops."""
+    """The heads of the loops that C follows pointers in, without steps; none where unknown."""
     found: list[str] = []
     for each in translation.running:
         head = source.data[each.start : each.body.start].decode(errors="replace")
