@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from ..dialects import affine
 from ..dialects.memref import is_memref
 from ..passes.polyhedral.fused_products import drop_needless_marks, mark_fused
+from ..passes.polyhedral.gathers import gathers_of
 from ..passes.polyhedral.inspections import Inspections, inspections
 from ..passes.polyhedral.isl_context import bounded_for
 from ..passes.polyhedral.schedule_tree import Loop, loops, statements
@@ -57,6 +58,7 @@ def generate(
     ahead: bool = True,
     most: int | None = None,
     inspect: Inspect | None = None,
+    trusted: bool = False,
 ) -> func.FuncOp:
     """The scheduled program as loop IR.
 
@@ -66,14 +68,16 @@ def generate(
     behind it the tile sizes that the schedule leaves open.
     Without `vectors`, vector loops stay loops; those that a compiler may run in vectors have the
     attribute `omp.simd`, the width. Without them or `ahead`, subscripts that depend on data are
-    compared with the extents where they are used, not ahead of the loops. `inspect` sees the nest
-    that becomes loop IR.
+    compared with the extents where they are used, not ahead of the loops, and not at all where they
+    are `trusted`. `inspect` sees the nest that becomes loop IR.
     Raises SourceError where isl cannot make the loops, and TooManyOperationsError as soon as more
     than `most` operations are made, constants not counted.
     """
     is_inspected = inspect is not None
     with bounded_for(schedule.scop.func, f"the loops of '@{schedule.scop.name}'"):
-        function, generated = _generate(schedule, sizes, vectors, ahead, most, is_inspected)
+        function, generated = _generate(
+            schedule, sizes, vectors, ahead, most, is_inspected, trusted
+        )
     if inspect is not None and generated is not None:
         inspect(generated)
     return function
@@ -86,6 +90,7 @@ def _generate(
     ahead: bool,
     most: int | None,
     is_inspected: bool,
+    trusted: bool,
 ) -> tuple[func.FuncOp, Generated | None]:
     scop = schedule.scop
     context = _fixed(scop, sizes)
@@ -123,7 +128,10 @@ def _generate(
         {a.name: entry.args[a.argument] for a in scop.arrays if a.argument is not None},
     )
     scalars: dict[SSAValue, SSAValue] = dict(zip(scop.func.args, own, strict=True))
-    inspected = inspections(scop) if vectors and ahead else Inspections()
+    if trusted:
+        inspected = Inspections(gathers={each.name: gathers_of(each) for each in scop.statements})
+    else:
+        inspected = inspections(scop) if vectors and ahead else Inspections()
     simd = None if vectors else [loop for loop in marked if schedule.is_coincident(loop)]
     emitter = LoopEmitter(
         builder,

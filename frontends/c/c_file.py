@@ -14,7 +14,7 @@ from ...runtime.program import Program
 from ...support.bounded_files import read_bounded
 from ..text.relocation import relocate
 from .clang_library import CSource, parse
-from .finding import find_regions
+from .finding import Check, find_regions
 from .reader import Reader
 from .regions import pragma_regions
 from .store_forwarding import forward_local_scalars
@@ -38,14 +38,17 @@ class Regions:
     left_out: list[SourceError]
 
 
-def read_regions(source: CSource, flags: Sequence[str] = ()) -> Regions:
-    """The marked regions of a file, or those that are found; raises SourceError."""
+def read_regions(source: CSource, flags: Sequence[str] = (), check: Check | None = None) -> Regions:
+    """The marked regions of a file, or those that are found and `check` raises no SourceError for.
+
+    Raises SourceError.
+    """
     try:
         functions = Reader(source).functions(parse(source, flags))
         regions = pragma_regions(functions, source)
         if regions:
             return Regions([translate(region) for region in regions], [])
-        found = find_regions(functions)
+        found = find_regions(functions, check)
     except RecursionError:
         raise SourceError(f"{source.file}: the program is nested too deeply") from None
     if not found.regions:
@@ -71,13 +74,13 @@ def program_of(translations: Sequence[Translation], source: CSource) -> Program:
     """The program of regions; positions are those in the C file."""
     module = parse_module("".join(each.text for each in translations), source.file)
     nodes = [(each, node) for each in translations for node in each.nodes]
-    places = [_place(each, node.place, source) for each, node in nodes]
+    places = [place_of(each, node.place, source) for each, node in nodes]
     relocate(module, places, {source.file: source.text})
     for function in module.ops:
         forward_local_scalars(function)
     return Program(module)
 
 
-def _place(translation: Translation, place: Location, source: CSource) -> Location:
+def place_of(translation: Translation, place: Location, source: CSource) -> Location:
     """A position in the file itself: what is inlined from a header is where the region is."""
     return place if place.file == source.file else translation.region.place

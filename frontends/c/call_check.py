@@ -15,6 +15,7 @@ from ...passes.polyhedral.gathers import gathered_arguments
 from ...passes.polyhedral.isl_context import ISL_LOCK, coalesced
 from ...passes.polyhedral.scop import AccessKind, Array, Scop
 from .c_types import ArrayType, Elements, PointerType
+from .memory_checks import has_unknown_length
 from .translate import Parameter, Translation
 from .tree import Symbol
 
@@ -90,6 +91,8 @@ class _Maker:
         self.scop = scop
         self.fixed = fixed
         self.region = translation.region
+        self.parameters = translation.parameters
+        self.gathered = gathered_arguments(scop)
         self.arrays = {each.argument: each for each in scop.arrays if each.argument is not None}
         self.written = {
             access.array.argument
@@ -151,12 +154,6 @@ class _Maker:
                 f"'{symbol.name}' has elements of type '{elements.element}'",
                 self.region.place,
                 "use long or int64_t",
-            )
-        if argument in gathered_arguments(self.scop):
-            raise SourceError(
-                f"'{symbol.name}' is read at subscripts that depend on data, and C does not tell "
-                "how many elements it has",
-                self.region.place,
             )
         self.declared.append(("void *", f"a{argument}"))
         address = "&" if not elements.extents else ""
@@ -255,7 +252,7 @@ class _Maker:
         ranges = [
             (f"a{argument}", self.bytes[argument], argument in self.written)
             for argument in self.bytes
-            if argument in self.arrays and self._is_accessed(argument)
+            if argument in self.arrays and self._has_range(argument)
         ]
         ranges += [(name, size, False) for name, size in self.shared.items()]
         for position, (one, one_bytes, one_written) in enumerate(ranges):
@@ -268,7 +265,10 @@ class _Maker:
                     lines.append("    return 0;")
         return lines
 
-    def _is_accessed(self, argument: int) -> bool:
+    def _has_range(self, argument: int) -> bool:
+        """Whether an array is accessed, and only in what is known of it."""
+        if argument in self.gathered:
+            return not has_unknown_length(self.parameters[argument])
         array = self.arrays[argument]
         return any(
             access.array is array

@@ -124,6 +124,13 @@ class Choices:
             return self.choose(head, one, inner, kind, node)
         if tests_data(condition):
             truth = self.conditions.truth(condition, node)
+            if self.expressions.guards.in_branches:
+                with self.emitter.block() as holds:
+                    self._yield(one(), kind, node, "scf")
+                with self.emitter.block() as rest:
+                    self._yield(other(), kind, node, "scf")
+                head_text = f"scf.if {truth} -> ({kind.mlir})"
+                return Scalar(self.emitter.branches(head_text, holds, rest, node), kind)
             with self.expressions.guards.under(truth, True):
                 first = one()
             with self.expressions.guards.under(truth, False):
@@ -152,9 +159,11 @@ class Choices:
         head_text = f"affine.if {constraints} -> {kind.mlir}"
         return Scalar(self.emitter.branches(head_text, first, second, node), kind)
 
-    def _yield(self, value: Value, kind: NumberType, node: Expression) -> None:
+    def _yield(
+        self, value: Value, kind: NumberType, node: Expression, dialect: str = "affine"
+    ) -> None:
         name = self.expressions.arithmetic.scalar(value, node).name
-        self.emitter.line(f"affine.yield {name} : {kind.mlir}", node)
+        self.emitter.line(f"{dialect}.yield {name} : {kind.mlir}", node)
 
 
 def _extremum(node: Conditional) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..text.affine import Affine, Index
@@ -70,14 +71,12 @@ class Conditions:
 
     def truth(self, condition: Condition, node: Expression) -> str:
         """The truth value of a condition on data alone."""
-        emitter = self.expressions.emitter
         if isinstance(condition, Junction):
-            word = "andi" if condition.conjunction else "ori"
             result = self.truth(condition.parts[0], node)
             for part in condition.parts[1:]:
-                with self.expressions.guards.under(result, condition.conjunction):
-                    name = self.truth(part, node)
-                result = emitter.operation(f"arith.{word} {result}, {name} : i1", node)
+                rest = partial(self.truth, part, node)
+                guards = self.expressions.guards
+                result = guards.junction(condition.conjunction, result, rest, node)
             return result
         assert isinstance(condition, DataTest)
         name = self._test(condition.subject)

@@ -270,14 +270,19 @@ def _may_be_replaced(count: _Count, behind: Behind) -> bool:
     lengths = [one for each in declared for extent in each.extents for one in walk(extent)]
     if _is_assigned(symbol, inside) or any(is_name(each, symbol) for each in lengths):
         return False
+    return not is_read_behind(symbol, behind)
+
+
+def is_read_behind(symbol: Symbol, behind: Behind) -> bool:
+    """Whether the value of a variable may be read behind a loop."""
     for statements in behind:
         is_read, is_set = reads_before(symbol, statements, False)
         if is_read:
-            return False
+            return True
         jumps = (isinstance(each, Refused) and each.leaves for each in all_statements(statements))
         if is_set and not any(jumps):
-            return True
-    return True
+            return False
+    return False
 
 
 def _first(symbol: Symbol, node: While, before: Sequence[Statement]) -> Expression:

@@ -22,11 +22,13 @@ from ...runtime.calling.api_checks import (
     check_texts,
     check_threads,
 )
+from ...runtime.program import Function
 from ...support.output_files import write_output
-from .c_file import program_of, read_regions, read_source
+from .c_file import place_of, program_of, read_regions, read_source
 from .call_check import Entry, Kernel, entry
 from .clang_library import CSource, macro_names
 from .machine_code import machine_code
+from .memory_checks import check_conditional_accesses, check_gathers
 from .optimised import PREFIX, Options, c_text, optimised_loops
 from .regions import Region
 from .translate import Translation
@@ -51,6 +53,7 @@ class _Replacement:
     loops: func.FuncOp | None
     assembly: str = ""
     behind: str = ""
+    heads: Sequence[str] = ()
 
 
 def drop_in(
@@ -97,7 +100,11 @@ def drop_in(
 def drop_in_text(path: str | Path, name: str, flags: Sequence[str], options: Options) -> DropIn:
     """The drop-in source of a C file, which will be called `name`; raises SourceError, OSError."""
     source = read_source(path)
-    found = read_regions(source, flags)
+
+    def check(translation: Translation) -> None:
+        _check(translation, source, options)
+
+    found = read_regions(source, flags, check)
     replacements: list[_Replacement] = []
     left_out = list(found.left_out)
     for translation in found.translations:
@@ -113,22 +120,38 @@ def drop_in_text(path: str | Path, name: str, flags: Sequence[str], options: Opt
     return DropIn(text, names, tuple(left_out))
 
 
-def _replacement(translation: Translation, source: CSource, options: Options) -> _Replacement:
-    region = translation.region
+def _check(translation: Translation, source: CSource, options: Options) -> None:
+    """Raises SourceError for a region that no call may stand for."""
     _check_place(translation, source)
     _check_threads(translation, source, options)
-    behind = _rotations(translation, source)
-    function = program_of([translation], source)[region.name]
+    check_gathers(translation)
+    pieces = translation.conditional_accesses
+    if pieces:
+        places = [place_of(translation, each.place, source) for each in pieces]
+        check_conditional_accesses(translation, _function(translation, source).scop, places)
+
+
+def _function(translation: Translation, source: CSource) -> Function:
+    program = program_of([translation], source)
+    (name,) = program
+    return program[name]
+
+
+def _replacement(translation: Translation, source: CSource, options: Options) -> _Replacement:
+    region = translation.region
+    _check(translation, source, options)
+    function = _function(translation, source)
+    behind, heads = _rotations(translation, source), _heads(translation, source)
     kernel, name = f"{PREFIX}{region.name}_loops", f"{PREFIX}{region.name}"
     fixed = dict(options.sizes or {})
     code = machine_code(function, options, kernel) if options.machine_code else None
     if code is not None:
         called = Kernel(kernel, code.limits, True, code.failures)
         made = entry(translation, function.scop, called, name, fixed)
-        return _Replacement(region, made, None, code.text, behind)
+        return _Replacement(region, made, None, code.text, behind, heads)
     loops, limits = optimised_loops(function, options, kernel)
     made = entry(translation, function.scop, Kernel(kernel, limits), name, fixed)
-    return _Replacement(region, made, loops, behind=behind)
+    return _Replacement(region, made, loops, behind=behind, heads=heads)
 
 
 def _rotations(translation: Translation, source: CSource) -> str:
@@ -183,7 +206,7 @@ def _check_place(translation: Translation, source: CSource) -> None:
             region.place,
             "declare it in the loop",
         )
-    for symbol in translation.uncertain_reads:
+    for symbol in () if _heads(translation, source) else translation.uncertain_reads:
         raise SourceError(
             f"'{symbol.spelling}' is read only where a loop or condition runs: its pointer may "
             "lead nowhere else",
@@ -205,6 +228,32 @@ def _check_place(translation: Translation, source: CSource) -> None:
             region.place,
             "write the loop outside of the macro",
         )
+
+
+def _heads(translation: Translation, source: CSource) -> list[str]:
+    """The heads of the loops that C follows pointers in, without steps; none where unknown."""
+    found: list[str] = []
+    for each in translation.running:
+        head = source.data[each.start : each.body.start].decode(errors="replace")
+        match = re.match(r"for\s*\([^;]*;[^;]*;", head)
+        if match is None:
+            return []
+        found.append(match.group())
+    return found
+
+
+def _condition(heads: Sequence[str]) -> tuple[str, str]:
+    """What tells whether loops run: statements, and the condition that they do not.
+
+    for (int i = 0; i < g->n; i++) ...   ->   int runs = 0; for (int i = 0; i < g->n;) { runs = 1;
+                                              break; }
+    """
+    if not heads:
+        return "", ""
+    name = f"{PREFIX}runs"
+    loops = "".join(f"{each}) {{ " for each in heads)
+    ends = "break; }" * len(heads)
+    return f"int {name} = 0; {loops}{name} = 1; {ends} ", f"!{name} || "
 
 
 def _check_threads(translation: Translation, source: CSource, options: Options) -> None:
@@ -256,7 +305,9 @@ def _spliced(
         original = re.sub(
             rb"^[ \t]*#[ \t]*pragma[ \t]+(end)?scop\b[^\n]*", b"", data[begin:end], flags=re.M
         ).decode()
-        text = f"{{ if (!{each.entry.call}) {{\n{_line_mark(source, begin)}{_blank(data, begin)}"
+        before, stops = _condition(each.heads)
+        text = f"{{ {before}if ({stops}!{each.entry.call}) {{\n"
+        text += f"{_line_mark(source, begin)}{_blank(data, begin)}"
         text += f"{original}\n}}{each.behind} }}\n{_line_mark(source, end)}{_blank(data, end)}"
         edits.append((begin, end, text))
     pieces: list[str] = []

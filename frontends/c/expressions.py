@@ -13,6 +13,7 @@ from .arithmetic import PREDICATES, Arithmetic, linear
 from .c_types import INT, IntegerType, NumberType, PointerType, elements_of
 from .calls import Calls
 from .choices import Choices
+from .conditional_accesses import ConditionalAccesses
 from .conditions import Conditions
 from .domain import Domain
 from .element_sizes import ElementSizes
@@ -64,6 +65,7 @@ class Expressions:
         self.arrays: dict[Symbol, Array] = {}
         self.gathers = Gathers(self, self.arrays)
         self.guards = self.gathers.guards
+        self.conditional = ConditionalAccesses()
         self.names: dict[Symbol, Value] = {}
         self.values: dict[Variable, Value] = {}
         self.left_loops: set[Symbol] = set()
@@ -273,7 +275,13 @@ class Expressions:
             "bounds, and subscripts of what is written, may not depend on data",
         )
         text = f"affine.load %{array.name}[{subscripts}] : {array.elements.mlir}"
+        self.accessed(array.name, subscripts, node)
         return Scalar(self.emitter.operation(text, node), array.elements.element)
+
+    def accessed(self, array: str, subscripts: str, node: Piece) -> None:
+        """Records an access of an element, with the conditions on data that it is under."""
+        block = self.emitter.blocks[-1]
+        self.conditional.record(block, array, subscripts, self.guards.conditions, node)
 
     def scattered(self, node: Subscript) -> str | None:
         """The element as an operand of a store, where its subscripts depend on data."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import TypeAlias
 
 from ...dialects.errors import SourceError
 from .counted_loops import counts
 from .regions import Region, named
-from .translate import translate
+from .translate import Translation, translate
 from .tree import (
     Assignment,
     Block,
@@ -26,6 +27,8 @@ from .tree import (
     blocks_of,
 )
 
+Check: TypeAlias = Callable[[Translation], None]
+
 
 @dataclass(frozen=True)
 class Found:
@@ -39,93 +42,111 @@ class Found:
     opaque: set[Region] = field(default_factory=set[Region])
 
 
-def find_regions(functions: Sequence[Function]) -> Found:
-    """The regions, in textual order, each with a name."""
+def find_regions(functions: Sequence[Function], check: Check | None = None) -> Found:
+    """The regions, in textual order, each with a name.
+
+    `check` raises SourceError for regions that are of no use: parts of them may be.
+    """
     found = Found([], [])
     for function in functions:
-        _search(function, function.body, (), found)
+        _Search(function, check, found).block(function.body, ())
     named(found.regions)
     return found
 
 
-def _search(function: Function, block: Block, around: tuple[Statement, ...], found: Found) -> None:
-    statements = block.statements
-    position = begin = 0
-    while position < len(statements):
-        statement = statements[position]
-        position += 1
-        if not _has_loop(statement):
-            continue
-        error = _refusal(function, [statement], around)
-        if error is not None:
-            known, place = len(found.regions), len(found.left_out)
-            for inner in () if _is_call(statement) else blocks_of(statement):
-                _search(function, inner, (*around, statement), found)
-            inside = found.regions[known:]
-            if set(inside) <= found.opaque and _is_region(function, statement, around):
-                # No affine nest is inside of it.
-                whole = _region(function, [statement], around)
-                found.regions[known:] = [whole]
-                found.opaque.add(whole)
-                del found.left_out[place:]
-            elif _is_loop(statement):
-                found.left_out.insert(place, error)
-            begin = position
-            continue
-        run = [statement]
-        for before in reversed(statements[begin : position - 1]):
-            if not _leads(before, run) or _refusal(function, [before, *run], around) is not None:
-                break
-            run.insert(0, before)
-        behind = list(takewhile(_may_join, statements[position:]))
-        for _ in range(_longest(function, run, behind, around)):
-            run.append(statements[position])
+@dataclass(frozen=True)
+class _Search:
+    """Looks for regions in a function."""
+
+    function: Function
+    check: Check | None
+    found: Found
+
+    def block(self, block: Block, around: tuple[Statement, ...]) -> None:
+        """Finds the regions in a block; `around` are the statements that it lies in."""
+        found, statements = self.found, block.statements
+        position = begin = 0
+        while position < len(statements):
+            statement = statements[position]
             position += 1
-        found.regions.append(_region(function, run, around))
-        begin = position
+            if not _has_loop(statement):
+                continue
+            error = self._refusal([statement], around)
+            if error is not None:
+                known, place = len(found.regions), len(found.left_out)
+                for inner in () if _is_call(statement) else blocks_of(statement):
+                    self.block(inner, (*around, statement))
+                inside = found.regions[known:]
+                if set(inside) <= found.opaque and self._is_region(statement, around):
+                    # No affine nest is inside of it.
+                    whole = self._region([statement], around)
+                    found.regions[known:] = [whole]
+                    found.opaque.add(whole)
+                    del found.left_out[place:]
+                elif _is_loop(statement):
+                    found.left_out.insert(place, error)
+                begin = position
+                continue
+            run = [statement]
+            for before in reversed(statements[begin : position - 1]):
+                if not _leads(before, run) or self._refusal([before, *run], around) is not None:
+                    break
+                run.insert(0, before)
+            behind = list(takewhile(_may_join, statements[position:]))
+            for _ in range(self._longest(run, behind, around)):
+                run.append(statements[position])
+                position += 1
+            found.regions.append(self._region(run, around))
+            begin = position
 
+    def _longest(
+        self, run: list[Statement], behind: list[Statement], around: tuple[Statement, ...]
+    ) -> int:
+        """How many of the statements behind a run join it.
 
-def _longest(
-    function: Function, run: list[Statement], behind: list[Statement], around: tuple[Statement, ...]
-) -> int:
-    """How many of the statements behind a run join it.
+        Tried are 1, 2, 4 and so on, then halves: the work is in proportion to their number.
+        """
+        joined, step = 0, 1
+        while step and joined < len(behind):
+            count = min(joined + step, len(behind))
+            if self._refusal([*run, *behind[:count]], around) is None:
+                joined, step = count, step * 2
+            else:
+                step = (count - joined) // 2
+                behind = behind[: count - 1]
+        return joined
 
-    Tried are 1, 2, 4 and so on, then halves: the work is in proportion to their number.
-    """
-    joined, step = 0, 1
-    while step and joined < len(behind):
-        count = min(joined + step, len(behind))
-        if _refusal(function, [*run, *behind[:count]], around) is None:
-            joined, step = count, step * 2
-        else:
-            step = (count - joined) // 2
-            behind = behind[: count - 1]
-    return joined
+    def _region(self, statements: list[Statement], around: tuple[Statement, ...]) -> Region:
+        first, last = statements[0], statements[-1]
+        block = Block(first.place, first.start, last.end, statements)
+        return Region(self.function, block, first.place, around, self.function.name)
 
+    def _refusal(
+        self, statements: list[Statement], around: tuple[Statement, ...]
+    ) -> SourceError | None:
+        """Why statements are no affine region; None where they are one."""
+        try:
+            translation = translate(self._region(statements, around))
+            if not translation.is_affine:
+                return SourceError("parts of this are not affine", statements[0].place)
+            if self.check is not None:
+                self.check(translation)
+        except SourceError as error:
+            return error
+        if translation.uses_rotated:
+            reason = "pointers are used behind a loop that swaps them"
+            return SourceError(reason, statements[0].place)
+        if translation.conditional_stores and any(map(_guards_loops, statements)):
+            return SourceError("a condition on data is around loops", statements[0].place)
+        return None
 
-def _region(
-    function: Function, statements: list[Statement], around: tuple[Statement, ...]
-) -> Region:
-    first, last = statements[0], statements[-1]
-    block = Block(first.place, first.start, last.end, statements)
-    return Region(function, block, first.place, around, function.name)
-
-
-def _refusal(
-    function: Function, statements: list[Statement], around: tuple[Statement, ...]
-) -> SourceError | None:
-    """Why statements are no affine region; None where they are one."""
-    try:
-        translation = translate(_region(function, statements, around))
-    except SourceError as error:
-        return error
-    if not translation.is_affine:
-        return SourceError("parts of this are not affine", statements[0].place)
-    if translation.uses_rotated:
-        return SourceError("pointers are used behind a loop that swaps them", statements[0].place)
-    if translation.conditional_stores and any(map(_guards_loops, statements)):
-        return SourceError("a condition on data is around loops", statements[0].place)
-    return None
+    def _is_region(self, statement: Statement, around: tuple[Statement, ...]) -> bool:
+        """Whether a statement can be a region with parts that are not affine."""
+        try:
+            translate(self._region([statement], around))
+        except SourceError:
+            return False
+        return True
 
 
 def _guards_loops(statement: Statement) -> bool:
@@ -133,15 +154,6 @@ def _guards_loops(statement: Statement) -> bool:
     if isinstance(statement, Block) and not statement.is_inlined:
         return any(map(_guards_loops, statement.statements))
     return isinstance(statement, If) and _has_loop(statement)
-
-
-def _is_region(function: Function, statement: Statement, around: tuple[Statement, ...]) -> bool:
-    """Whether a statement can be a region with parts that are not affine."""
-    try:
-        translate(_region(function, [statement], around))
-    except SourceError:
-        return False
-    return True
 
 
 def _leads(statement: Statement, run: list[Statement]) -> bool:

@@ -3,47 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from ...dialects.errors import SourceError
 from ..text.affine import Affine, Name, Term
 from .c_types import LONG, IntegerType
 from .evaluator import Evaluator
+from .padded_rows import in_padded_rows, length_of, paddings, unpadded
+from .polynomials import Polynomial
 from .tree import Binary, Cast, Expression, Symbol
 from .values import index_of
 
-Monomial: TypeAlias = "tuple[Term, ...]"
 Stride: TypeAlias = "tuple[Name, ...]"
-
-
-@dataclass(frozen=True)
-class Polynomial:
-    """A sum of products with coefficients; the empty product is the constant."""
-
-    terms: Mapping[Monomial, int]
-
-    @classmethod
-    def of(cls, affine: Affine) -> Polynomial:
-        """An affine expression."""
-        terms: dict[Monomial, int] = {(term,): factor for term, factor in affine.terms}
-        return cls(terms | ({(): affine.constant} if affine.constant else {}))
-
-    def plus(self, other: Polynomial, factor: int = 1) -> Polynomial:
-        """`self + factor * other`."""
-        terms = dict(self.terms)
-        for monomial, coefficient in other.terms.items():
-            terms[monomial] = terms.get(monomial, 0) + factor * coefficient
-        return Polynomial({each: n for each, n in terms.items() if n})
-
-    def times(self, other: Polynomial) -> Polynomial:
-        """The product."""
-        result = Polynomial({})
-        for one, first in self.terms.items():
-            for two, second in other.terms.items():
-                monomial = tuple(sorted((*one, *two), key=str))
-                result = result.plus(Polynomial({monomial: first * second}))
-        return result
 
 
 class NewStrides(Exception):
@@ -74,6 +45,7 @@ class FlatArrays:
         known = self.strides.get(symbol, ())
         if polynomial is None:
             return None
+        polynomial = in_padded_rows(polynomial, extents(known))
         found = self._strides(polynomial)
         if not known and not found:
             # Products may cancel out: i * m + i * (12 - m) + j.
@@ -83,12 +55,11 @@ class FlatArrays:
         if chain is None:
             return None
         if chain != known:
-            raise NewStrides(symbol, chain)
-        parts = _divided(polynomial, chain)
+            raise NewStrides(symbol, chain if known else self._padded(polynomial, chain))
+        parts = self._parts(polynomial, chain)
         if parts is None:
             return None
         # Unsigned arithmetic may wrap around on the way: it ends in the array nonetheless.
-        parts = self._in_rows(parts, extents(chain))
         within = _is_signed(index) or self.expressions.domain.holds(parts[0], assume=True)
         lengths = extents(chain)
         if not within or not self._are_within(parts[1:], lengths, assume=True):
@@ -99,6 +70,30 @@ class FlatArrays:
                 f"pass an array with rows: {symbol.name}[n][{lengths[-1].text}]",
             )
         return parts
+
+    def _parts(self, polynomial: Polynomial, chain: Sequence[Stride]) -> list[Affine] | None:
+        """The subscripts in rows; None where they are not affine."""
+        parts = _divided(polynomial, chain)
+        return parts and self._in_rows([unpadded(each) for each in parts], extents(chain))
+
+    def _padded(self, polynomial: Polynomial, chain: tuple[Stride, ...]) -> tuple[Stride, ...]:
+        """The strides of an array with the padding of its rows, if an element is in one then."""
+        lengths = extents(chain)
+        parts = self._parts(polynomial, chain)
+        if parts is not None and self._are_within(parts[1:], lengths, assume=False):
+            return chain
+        for size in dict.fromkeys(lengths):
+            for length in paddings(polynomial, size):
+                moved = in_padded_rows(polynomial, [length])
+                strides = tuple(
+                    tuple(length if each == size else each for each in stride) for stride in chain
+                )
+                parts = self._parts(moved, strides)
+                if parts is not None and self._are_within(
+                    parts[1:], extents(strides), assume=False
+                ):
+                    return strides
+        return chain
 
     def lengths(self, symbol: Symbol) -> list[Name]:
         """The lengths of an array's rows, from the outermost ones."""
@@ -114,7 +109,7 @@ class FlatArrays:
             outer, inner = parts[position : position + 2]
             length = lengths[position : position + 1]
             for rows in (0, outer.constant, 1, -1):
-                moved = inner.plus(Affine.of(length[0]).times(rows))
+                moved = inner.plus(length_of(length[0]).times(rows))
                 if self._are_within([moved], length, assume=False):
                     parts[position : position + 2] = outer.plus(Affine(constant=-rows)), moved
                     break
@@ -123,7 +118,7 @@ class FlatArrays:
     def _are_within(self, parts: list[Affine], lengths: list[Name], *, assume: bool) -> bool:
         domain = self.expressions.domain
         for part, length in zip(parts, lengths, strict=True):
-            room = Affine.of(length).plus(Affine(constant=1), -1).plus(part, -1)
+            room = length_of(length).plus(Affine(constant=1), -1).plus(part, -1)
             if not domain.holds(part, assume=assume) or not domain.holds(room, assume=assume):
                 return False
         return True

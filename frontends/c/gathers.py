@@ -16,7 +16,7 @@ from .values import Array, Constant, Linear, Scalar, index_of
 class Gathers:
     """Evaluates elements that are read at subscripts that depend on data.
 
-    `found` are the arrays that have them.
+    `found` are the arrays that have them, with whether some are under a condition on data.
     """
 
     def __init__(self, expressions: Evaluator, arrays: Mapping[Symbol, Array]) -> None:
@@ -25,7 +25,7 @@ class Gathers:
         self.arrays = arrays
         self.guards: Guards[Piece] = Guards(expressions.emitter)
         self.has_products = False
-        self.found: dict[Symbol, None] = {}
+        self.found: dict[Symbol, bool] = {}
 
     def element(self, node: Subscript, symbol: Symbol, written: Sequence[Expression]) -> str | None:
         """The element of an array at what is `written`; None where that does not depend on data."""
@@ -79,7 +79,7 @@ class Gathers:
     def place(self, symbol: Symbol, written: Sequence[Expression]) -> str:
         """The element as an operand of a load or store; raises SourceError."""
         array = self.arrays[symbol]
-        self.found[symbol] = None
+        self.found[symbol] = self.found.get(symbol, False) or bool(self.guards.conditions)
         subscripts = ", ".join(self.index(each) for each in written)
         return f"%{array.name}[{subscripts}] : {array.elements.mlir}"
 

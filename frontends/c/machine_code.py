@@ -55,7 +55,7 @@ def machine_code(function: Function, options: Options, name: str) -> MachineCode
         return None
     with ISL_LOCK:
         given = given_sizes(function, options)
-        loops = generate(schedule, given)
+        loops = generate(schedule, given, trusted=True)
         limits = generated_limits(function.function, loops, function.scop, given)
         loops.properties["sym_name"] = StringAttr(name.removeprefix(PREFIX))
         chosen = TranslationOptions(

@@ -98,7 +98,7 @@ def optimised_loops(
     schedule = schedule_of(function, options, RULES)
     with ISL_LOCK:
         if schedule is not None:
-            loops = generate(schedule, given, vectors=False)
+            loops = generate(schedule, given, vectors=False, trusted=True)
         else:
             loops = specialise(function.function, {}, {})
     limits = generated_limits(function.function, loops, function.scop, given)

@@ -9,9 +9,9 @@ from clang import cindex
 
 from ...dialects.locations import Location
 from .aliases import element_of
-from .c_types import ArrayType, CType, FloatType, IntegerType, PointerType
-from .continues import without_jumps
+from .c_types import INT, ArrayType, CType, FloatType, IntegerType, PointerType
 from .hoisting import keeps_order, spread
+from .jumps import BREAK, CONTINUE, assigned, holds, number, without_jumps
 from .read_expressions import ExpressionReader
 from .read_types import read_type
 from .tree import (
@@ -20,12 +20,14 @@ from .tree import (
     Declare,
     Evaluate,
     Expression,
+    For,
     If,
     Name,
     Refused,
     Statement,
     Symbol,
     Unsupported,
+    While,
     all_expressions,
     all_statements,
 )
@@ -114,7 +116,7 @@ class Procedures:
         pairs = list(zip(parameters, arguments, strict=True))
         if result is not None:
             body = _with_result(body, result)
-        statements = without_jumps(body, RETURN).statements
+        statements = without_jumps(_leaving_loops(body), RETURN).statements
         if not all(_may_pass(*pair) for pair in pairs) or not all(map(_is_plain, statements)):
             return None
         declared = [Declare(place, 0, 0, *pair) for pair in pairs]
@@ -151,10 +153,10 @@ def _agree(one: CType, other: CType) -> bool:
 
 def _is_plain(statement: Statement) -> bool:
     """Whether nothing in a statement is refused whatever is around it."""
-    pieces = all_statements([statement])
     refused = any(
-        isinstance(each, Refused) or (isinstance(each, Declare) and each.refused is not None)
-        for each in pieces
+        (isinstance(each, Refused) and each.reason not in (BREAK, CONTINUE))
+        or (isinstance(each, Declare) and each.refused is not None)
+        for each in all_statements([statement])
     )
     return not refused and not any(
         isinstance(each, Unsupported) for each in all_expressions([statement])
@@ -176,8 +178,58 @@ def _with_result(body: Block, result: Symbol) -> Block:
         elif isinstance(each, If):
             one, other = (_with_result(inner, result) for inner in (each.one, each.other))
             statements.append(replace(each, one=one, other=other))
+        elif isinstance(each, For | While):
+            statements.append(replace(each, body=_with_result(each.body, result)))
         elif isinstance(each, Block):
             statements.append(_with_result(each, result))
         else:
             statements.append(each)
     return replace(body, statements=statements)
+
+
+def _leaving_loops(body: Block) -> Block:
+    """Statements whose loops end with `break` instead of `return`.
+
+    for (...) if (t) return;   ->   returned = 0; for (...) if (t) { returned = 1; break; }
+                                    if (returned != 0) return;
+    """
+    loops = (each for each in all_statements(body.statements) if isinstance(each, For | While))
+    if not any(map(_returns, loops)):
+        return body
+    returned = Symbol("returned", INT, body.place, 0)
+    first = Declare(body.place, body.start, body.start, returned, number(body, 0))
+    return replace(body, statements=[first, *_left(body.statements, returned, in_loop=False)])
+
+
+def _left(statements: Sequence[Statement], returned: Symbol, *, in_loop: bool) -> list[Statement]:
+    found: list[Statement] = []
+
+    def block(each: Block) -> Block:
+        return replace(each, statements=_left(each.statements, returned, in_loop=in_loop))
+
+    for each in statements:
+        if isinstance(each, For | While) and _returns(each):
+            inner = _left(each.body.statements, returned, in_loop=True)
+            found.append(replace(each, body=replace(each.body, statements=inner)))
+            end = Block(each.place, each.end, each.end, [_leave(each, in_loop)])
+            rest = replace(end, statements=[])
+            found.append(If(each.place, each.end, each.end, holds(each, returned), end, rest))
+        elif isinstance(each, Refused) and each.reason == RETURN and in_loop:
+            found += [assigned(each, returned, 1), _leave(each, in_loop)]
+        elif isinstance(each, If):
+            found.append(replace(each, one=block(each.one), other=block(each.other)))
+        elif isinstance(each, Block):
+            found.append(block(each))
+        else:
+            found.append(each)
+    return found
+
+
+def _returns(loop: For | While) -> bool:
+    pieces = all_statements(loop.body.statements)
+    return any(isinstance(each, Refused) and each.reason == RETURN for each in pieces)
+
+
+def _leave(place: Statement, in_loop: bool) -> Refused:
+    reason = BREAK if in_loop else RETURN
+    return Refused(place.place, place.start, place.end, reason, leaves=True)

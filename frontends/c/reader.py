@@ -6,16 +6,17 @@ import re
 
 from clang import cindex
 
+from .c_types import INT
 from .clang_library import CSource, evaluate
-from .continues import HINT, REASON, without_continue
 from .hoisting import keeps_order, spread
 from .initial_values import initial_elements
+from .jumps import BREAK, CONTINUE, has_jump, without_jumps
 from .lagging_loops import without_lagging
 from .meeting_loops import without_meeting
 from .procedures import RETURN, Procedures
 from .read_expressions import ExpressionReader
 from .side_effects import apart
-from .switches import BREAK, chain
+from .switches import chain
 from .tree import (
     Assignment,
     Block,
@@ -25,6 +26,7 @@ from .tree import (
     For,
     Function,
     If,
+    Literal,
     Name,
     Refused,
     Statement,
@@ -35,10 +37,13 @@ from .tree import (
     walk,
 )
 
+_OPPOSITE = "write the opposite condition as an 'if'"
+_WHOLE = "put the whole loop into the region"
+
 _REASONS: dict[str, tuple[str, str | None]] = {
     "DO_STMT": ("a 'do' loop around other loops is not supported", "write a 'for' or 'while' loop"),
-    "BREAK_STMT": (BREAK, "put the condition into the bound of the loop"),
-    "CONTINUE_STMT": (REASON, HINT),
+    "BREAK_STMT": (BREAK, _WHOLE),
+    "CONTINUE_STMT": (CONTINUE, _WHOLE),
     "RETURN_STMT": (RETURN, "end the region before it"),
     "GOTO_STMT": ("'goto' is not supported", None),
     "LABEL_STMT": ("labels are not supported", None),
@@ -123,7 +128,7 @@ class Reader:
         if name == "FOR_STMT":
             return [self._loop(cursor, inner)]
         if name == "WHILE_STMT" and len(inner) == 2:
-            body = without_continue(self._block(inner[1]))
+            body = without_jumps(self._block(inner[1]), CONTINUE)
             return [While(place, start, end, self.expressions.read(inner[0]), body)]
         if name == "DO_STMT" and len(inner) == 2 and (done := self._do(cursor, inner)):
             return done
@@ -162,7 +167,7 @@ class Reader:
 
     def _do(self, cursor: cindex.Cursor, inner: list[cindex.Cursor]) -> list[Statement]:
         """`do A while (t);` -> `A while (t) A`; none where that would repeat a loop."""
-        first, again = (without_continue(self._block(inner[0])) for _ in range(2))
+        first, again = (without_jumps(self._block(inner[0]), CONTINUE) for _ in range(2))
         if evaluate(inner[1]) == 0:
             return [first]
         kept = all_statements(first.statements)
@@ -217,7 +222,7 @@ class Reader:
         first = _flat(self.statements(inner[0]))
         test = self.expressions.read(inner[1])
         steps = _flat(self.statements(inner[2]))
-        body = without_continue(self._block(inner[3]))
+        body = without_jumps(self._block(inner[3]), CONTINUE)
         first, test, steps, body = without_meeting(first, test, steps, body)
         first, steps, body = without_lagging(first, steps, body)
         if len(first) == len(steps) == 1:
@@ -238,20 +243,27 @@ class Reader:
             _meet(moves[0], each) for each in steps[steps.index(moves[0]) + 1 :]
         ):
             return self._refused(cursor, _SEVERAL, "set the others before it")
+        if last and has_jump(body.statements, CONTINUE):
+            return self._refused(cursor, CONTINUE, _OPPOSITE)
         body.statements += last
         loop = For(place, start, end, begins[0], test, moves[0].expression, body)
         return Block(place, start, end, [*before, loop]) if before else loop
 
     def _incomplete(self, cursor: cindex.Cursor, inner: list[cindex.Cursor]) -> Statement:
-        """A loop without a first value or a step: `for (a; t;) A` -> `a; while (t) A`."""
+        """A loop without all parts of its head: `for (a; t;) A` -> `a; while (t) A`."""
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
         parts = self._parts(start, inner)
-        if parts is None or 1 not in parts:
-            missing = "a condition" if parts else "a first value, a condition or a step"
+        if parts is None:
+            missing = "this loop lacks a first value, a condition or a step"
+            return self._refused(cursor, missing, "write `for (i = 0; i < n; i++)`")
+        place = self.expressions.place(cursor)
+        body = without_jumps(self._block(inner[-1]), CONTINUE)
+        if 1 not in parts and not any(has_jump(body.statements, each) for each in (BREAK, RETURN)):
             hint = "write `for (i = 0; i < n; i++)`"
-            return self._refused(cursor, f"this loop lacks {missing}", hint)
-        place, test = self.expressions.place(cursor), self.expressions.read(parts[1])
-        body = without_continue(self._block(inner[-1]))
+            return self._refused(cursor, "this loop lacks a condition", hint)
+        if 2 in parts and has_jump(body.statements, CONTINUE):
+            return self._refused(cursor, CONTINUE, _OPPOSITE)
+        test = self.expressions.read(parts[1]) if 1 in parts else Literal(place, INT, 1)
         body.statements += self.statements(parts[2]) if 2 in parts else []
         loop = While(place, start, end, test, body)
         first = self.statements(parts[0]) if 0 in parts else []

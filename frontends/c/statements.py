@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 from ...dialects.errors import SourceError
 from ..text.affine import Affine, Index, bound_text, set_text
 from ..text.conditions import (
@@ -46,11 +44,6 @@ from .tree import (
 from .values import Constant, Linear, Scalar, Value
 from .variables import Variable
 
-Path: TypeAlias = "tuple[tuple[str, bool], ...]"
-"""Branches of conditions on data: the truth value of each, and whether it is negated."""
-Element: TypeAlias = "tuple[int, str, str]"
-"""A block of the text, an array and subscripts."""
-
 
 class Statements:
     """Emits statements."""
@@ -66,20 +59,6 @@ class Statements:
         self._cells: dict[Block, list[Variable]] = {}
         self._taken: list[tuple[TextBlock[Piece], list[str]]] = []
         self._guards: list[str] = []
-        self._branches: list[tuple[str, bool]] = []
-        self._stores: dict[Element, list[tuple[Path, Piece]]] = {}
-
-    @property
-    def conditional_stores(self) -> dict[str, Piece]:
-        """The arrays that are written under a condition on data, each with a place.
-
-        Where the same iteration writes the element in any case, no thread but this one may do so.
-        """
-        found: dict[str, Piece] = {}
-        for (_, name, _), stores in self._stores.items():
-            if not _always({path for path, _ in stores}):
-                found.setdefault(name, stores[0][1])
-        return found
 
     def region(self, block: Block) -> None:
         """Emits the statements of a region; raises SourceError."""
@@ -175,6 +154,8 @@ class Statements:
         self.emitter.nest(head.line, block, node)
 
     def _while(self, node: While) -> None:
+        guards = self.expressions.guards
+        outer, guards.in_branches = guards.in_branches, True
         condition = self.expressions.conditions.condition(node.test)
         with self.emitter.block() as before:
             if isinstance(condition, Fixed):
@@ -187,6 +168,7 @@ class Statements:
         with self.emitter.block() as after:
             self.block(node.body)
             self.emitter.line("scf.yield", node)
+        guards.in_branches = outer
         self.emitter.nests("scf.while () : () -> ()", before, "} do {", after, node)
 
     # Conditions
@@ -233,7 +215,9 @@ class Statements:
             if is_affine(condition)
             else conditions.truth(condition, node.test)
         )
-        if self.opaque.is_needed([*one.statements, *other.statements]):
+        if self.expressions.guards.in_branches or self.opaque.is_needed(
+            [*one.statements, *other.statements]
+        ):
             self._kept_branch(truth, one, other, node)
             return
         for block, negated in ((one, False), (other, True)):
@@ -244,10 +228,8 @@ class Statements:
                 text = f"arith.andi {self._guards[-1]}, {guard} : i1"
                 guard = self.emitter.operation(text, node)
             self._guards.append(guard)
-            self._branches.append((truth, negated))
             with self.expressions.guards.under(truth, not negated):
                 self.block(block)
-            self._branches.pop()
             self._guards.pop()
 
     def _kept_branch(self, truth: str, one: Block, other: Block, node: If) -> None:
@@ -341,8 +323,7 @@ class Statements:
         guarded: bool = True,
     ) -> None:
         stored = self.expressions.arithmetic.scalar(value, node)
-        element = id(self.emitter.blocks[-1]), name, subscripts
-        self._stores.setdefault(element, []).append((tuple(self._branches), node))
+        self.expressions.accessed(name, subscripts, node)
         if self._guards and guarded:
             text = f"affine.load %{name}[{subscripts}] : {kind}"
             old = Scalar(self.emitter.operation(text, node), stored.type)
@@ -417,20 +398,6 @@ class Statements:
         self.expressions.variables.of[name] = variable
         self.expressions.values[variable] = self.expressions.value(node)
         return name
-
-
-def _always(paths: set[Path]) -> bool:
-    """Whether one of several paths of branches is taken in any case."""
-    while paths and () not in paths:
-        both = {each[:-1] for each in paths if (*each[:-1], _other(each[-1])) in paths}
-        if both <= paths:
-            return False
-        paths = paths | both
-    return bool(paths)
-
-
-def _other(branch: tuple[str, bool]) -> tuple[str, bool]:
-    return branch[0], not branch[1]
 
 
 def _is_discarded(node: Expression) -> bool:

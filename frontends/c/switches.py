@@ -10,10 +10,8 @@ from clang import cindex
 from ...dialects.source_location import Location
 from .c_types import INT, LONG, IntegerType, promoted
 from .clang_library import evaluate
-from .continues import without_jumps
+from .jumps import BREAK, without_jumps
 from .tree import Binary, Block, Cast, Declare, Expression, If, Literal, Refused, Statement
-
-BREAK = "'break' is not supported"
 
 ReadStatements = Callable[[cindex.Cursor], list[Statement]]
 

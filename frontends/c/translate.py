@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ...dialects.errors import SourceError
 from ...dialects.marks import ASSUMPTION, UNSIGNED
@@ -11,15 +11,17 @@ from ..text.affine import Affine, Index
 from ..text.affine import Name as TextName
 from ..text.emitter import Emitter, Line
 from .c_types import BOOL, Elements, FloatType, IntegerType, elements_of, has_structures
-from .certain_reads import uncertain_reads
+from .certain_reads import first_loops, uncertain_reads
 from .counted_loops import counts, with_for_loops
 from .declared_extents import declared_extents, sizes_of_extents
 from .domain import Domain
+from .early_exits import without_early_exits
 from .element_sizes import ElementSizes, NewSize
 from .expressions import Expressions
 from .flat_arrays import NewStrides, Stride, extents
 from .moving_pointers import moved_pointers, without_moves
 from .names import Names
+from .padded_rows import spelled_length
 from .regions import Region
 from .rotated_pointers import Rotation, without_rotations
 from .sizes import size_symbols
@@ -63,9 +65,13 @@ class Translation:
     `assumptions` are expressions over the sizes that must not be negative: C means something else
     where they are. With `has_products`, subscripts are not affine in
     loop variables. `ended_loops` are loop variables that are read behind the region;
-    `conditional_stores` are of memory that C writes under a condition on data only,
+    `conditional_stores` are of memory that C writes under a condition on data only, and
+    `conditional_accesses` are pieces of C with accesses that are under such conditions;
     `uncertain_reads` are variables behind pointers that C may not follow; `rotations` are loops
     behind which pointers that they rotate may be used; with `uses_rotated`, the region uses some.
+    `gathered` are arrays with subscripts that depend on data, by name, with whether some elements
+    are accessed under a condition on data; `written` are the names of what is written. C follows
+    all pointers of `uncertain_reads` where the loops `running` run, if there are any.
     """
 
     region: Region
@@ -79,6 +85,10 @@ class Translation:
     has_products: bool = False
     rotations: tuple[Rotation, ...] = ()
     uses_rotated: bool = False
+    conditional_accesses: tuple[Piece, ...] = ()
+    gathered: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    written: Set[str] = frozenset()
+    running: tuple[For, ...] = ()
 
     @property
     def is_affine(self) -> bool:
@@ -90,14 +100,17 @@ class Translation:
 def translate(region: Region) -> Translation:
     """The text of a region; raises SourceError."""
     behind = region.behind
+    block = region.block
+    if not region.function.has_labels:
+        block = without_early_exits(block, behind)
     if not region.function.has_labels and any(
-        isinstance(each, While) and counts(each) for each in all_statements(region.block.statements)
+        isinstance(each, While) and counts(each) for each in all_statements(block.statements)
     ):
         try:
-            return _translate(region, with_for_loops(region.block, behind), behind)
+            return _translate(region, with_for_loops(block, behind), behind)
         except SourceError:
             pass  # 'while' loops are statements that are not affine
-    return _translate(region, region.block, behind)
+    return _translate(region, block, behind)
 
 
 def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Translation:
@@ -189,14 +202,20 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
     nodes = tuple(node for _, node in lines)
     assumptions = tuple(expressions.domain.assumptions)
     ended = tuple(each for each in loops if each in lasting)
+    conditional_stores = expressions.conditional.stores
     stored = tuple(
-        (each.symbol, statements.conditional_stores[each.name])
+        (each.symbol, conditional_stores[each.name])
         for each in parameters
-        if each.name in statements.conditional_stores and _is_shared(each.symbol)
+        if each.name in conditional_stores and _is_shared(each.symbol)
     )
     spelled = {each.name: each.symbol.spelling for each in parameters}
     symbols = [each.symbol for each in parameters]
     uncertain = tuple(uncertain_reads(symbols, body.statements))
+    loops_run = first_loops(body.statements) if uncertain else ()
+    prefixes = (loops_run[: count + 1] for count in range(len(loops_run)))
+    running = next(
+        (each for each in prefixes if not uncertain_reads(symbols, body.statements, each)), ()
+    )
     rotated = tuple(
         rotation
         for rotation in rotations
@@ -210,8 +229,9 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
         text,
         nodes,
         tuple(
-            replace(each, lengths=tuple(spelled[name] for name in each.lengths))
+            replace(each, lengths=tuple(spelled_length(n, spelled) for n in lengths))
             for each in parameters
+            for lengths in [extents(strides.get(each.symbol, ()))]
         ),
         assumptions,
         ended,
@@ -220,6 +240,10 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
         expressions.gathers.has_products,
         rotated,
         not all(each.is_last for each in rotations),
+        tuple(expressions.conditional.pieces),
+        {expressions.arrays[each].name: found for each, found in irregular.items()},
+        expressions.conditional.written,
+        running,
     )
 
 

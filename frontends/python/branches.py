@@ -84,7 +84,8 @@ class Branches:
         Branches with parts that are not affine stay branches.
         """
         truth = self.expressions.choices.truth(condition, node)
-        if self.opaque.is_needed([*node.body, *node.orelse]):
+        is_opaque = self.expressions.guards.in_branches
+        if is_opaque or self.opaque.is_needed([*node.body, *node.orelse]):
             self.opaque.branch(truth, one, other, node)
             return
         opposite = None

@@ -173,12 +173,11 @@ class Choices:
     def truth(self, condition: Condition, node: ast.AST) -> str:
         """The truth value of a condition on data alone."""
         if isinstance(condition, Junction):
-            word = "andi" if condition.conjunction else "ori"
             result = self.truth(condition.parts[0], node)
             for part in condition.parts[1:]:
-                with self.expressions.guards.under(result, condition.conjunction):
-                    name = self.truth(part, node)
-                result = self.emitter.operation(f"arith.{word} {result}, {name} : i1", node)
+                rest = partial(self.truth, part, node)
+                guards = self.expressions.guards
+                result = guards.junction(condition.conjunction, result, rest, node)
             return result
         assert isinstance(condition, DataTest)
         name = self._test(condition.subject)
@@ -221,6 +220,8 @@ class Choices:
             return self.choose(head, one, inner, node)
         if tests_data(condition):
             truth = self.truth(condition, node)
+            if self.expressions.guards.in_branches:
+                return self._branches("scf", truth, one, other, node)
             with self.expressions.guards.under(truth, True):
                 first_value = one()
             with self.expressions.guards.under(truth, False):
@@ -240,6 +241,18 @@ class Choices:
             rest = junction(False, [junction(True, each) for each in found[1:]])
             head = junction(True, found[0])
             return self.choose(head, one, lambda: self.choose(rest, one, other, node), node)
+        constraints = set_text([(r.expression, r.equation) for r in found[0]])
+        return self._branches("affine", constraints, one, other, node)
+
+    def _branches(
+        self,
+        dialect: str,
+        condition: str,
+        one: Callable[[], Value],
+        other: Callable[[], Value],
+        node: ast.AST,
+    ) -> Value:
+        """One of two values, where the other is not computed."""
         with self.emitter.block() as first_block:
             first_value = one()
         with self.emitter.block() as second_block:
@@ -248,9 +261,8 @@ class Choices:
         for block, value in ((first_block, first_value), (second_block, second_value)):
             with self.emitter.block(block):
                 name = self.arithmetic.convert(value, kind.element, node).name
-                self.emitter.line(f"affine.yield {name} : {kind.element.mlir}", node)
-        constraints = set_text([(r.expression, r.equation) for r in found[0]])
+                self.emitter.line(f"{dialect}.yield {name} : {kind.element.mlir}", node)
         result = self.emitter.branches(
-            f"affine.if {constraints} -> {kind.element.mlir}", first_block, second_block, node
+            f"{dialect}.if {condition} -> {kind.element.mlir}", first_block, second_block, node
         )
         return Scalar(result, kind.element, kind.weak)

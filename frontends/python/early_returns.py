@@ -134,6 +134,7 @@ class EarlyReturns:
                     "write an 'if' instead of the loop",
                 )
             node.body = self._block(node.body, in_loop=True)
+            node.orelse = self._block(node.orelse, in_loop=in_loop)
             name = ast.Name(self.returned, ast.Load())
             test = ast.Compare(name, [ast.NotEq()], [ast.Constant(0)])
             leave = ast.If(test, [Leave() if in_loop else ast.Return()], [])
@@ -176,6 +177,17 @@ def _leaves(statements: Sequence[ast.stmt]) -> bool:
     return any(
         isinstance(each, ast.Return)
         or (isinstance(each, ast.If) and _leaves(each.body) and _leaves(each.orelse))
+        or (isinstance(each, _LOOPS) and _leaves(each.orelse) and not _breaks(each.body))
+        for each in statements
+    )
+
+
+def _breaks(statements: Sequence[ast.stmt]) -> bool:
+    """Whether statements may end the loop that they are in by `break`."""
+    return any(
+        isinstance(each, ast.Break)
+        or (isinstance(each, ast.If) and (_breaks(each.body) or _breaks(each.orelse)))
+        or (isinstance(each, _LOOPS) and _breaks(each.orelse))
         for each in statements
     )
 

@@ -61,7 +61,7 @@ class Jumps(ast.NodeTransformer):
         targets = _stored([node.target])
         is_inner = any(targets & each for each in self._around)
         steps = None
-        if not node.orelse and not is_inner and _has(node.body, ast.Break):
+        if not is_inner and _has(node.body, ast.Break):
             self.forms.as_range(node)
             targets |= _stored([node.target])
             steps = self._steps(node)
@@ -69,20 +69,22 @@ class Jumps(ast.NodeTransformer):
         self.generic_visit(node)
         self._around.pop()
         self._fold(node, ast.Continue)
-        return self._as_while(node, *steps) if steps is not None and self._may_end(node) else node
+        if steps is not None and self._may_end(node):
+            return self._as_while(node, *steps)
+        return _with_else_behind(node)
 
     def visit_While(self, node: ast.While) -> ast.stmt | list[ast.stmt]:
         """A loop without `continue` and `break`."""
         self.generic_visit(node)
         self._fold(node, ast.Continue)
         if not self._may_end(node):
-            return node
+            return _with_else_behind(node)
         goes_on = self._new("goes_on")
         return self._guarded(node, goes_on, node.test, node.body)
 
     def _may_end(self, loop: ast.For | ast.While) -> bool:
         """Whether a loop may end at `break`; raises SourceError where it always does."""
-        if loop.orelse or not _has(loop.body, ast.Break):
+        if not _has(loop.body, ast.Break):
             return False
         if _leaves(loop.body):
             raise self.source.error(
@@ -144,14 +146,19 @@ class Jumps(ast.NodeTransformer):
     def _guarded(
         self, node: ast.For | ast.While, goes_on: str, test: ast.expr, body: list[ast.stmt]
     ) -> list[ast.stmt]:
-        """A loop that goes on until it is told not to."""
+        """A loop that goes on until it is told not to; its `else` is for those that are not."""
         text = f"{goes_on} = 1\n{goes_on} = 0\nwhile {goes_on} != 0 and 0:\n    pass"
         begin, end, loop = _written(text, node)
         assert isinstance(loop, ast.While) and isinstance(loop.test, ast.BoolOp)
         loop.test.values[1] = test
         assert isinstance(end, ast.Assign)
         loop.body = self._folded(body, ast.Break, end)
-        return [begin, loop]
+        if not node.orelse:
+            return [begin, loop]
+        [check] = _written(f"if {goes_on} != 0:\n    pass", node.orelse[0])
+        assert isinstance(check, ast.If)
+        check.body = node.orelse
+        return [begin, loop, check]
 
     def _new(self, stem: str) -> str:
         return unused_name(stem, self.taken, self._used)
@@ -202,6 +209,14 @@ class Jumps(ast.NodeTransformer):
         )
         node.body = node.body or _written("pass", node)
         return [*begin, node, *behind]
+
+
+def _with_else_behind(loop: ast.For | ast.While) -> list[ast.stmt]:
+    """A loop without `break`: its `else` always follows."""
+    if _has(loop.body, ast.Break):
+        return [loop]
+    rest, loop.orelse = loop.orelse, []
+    return [loop, *rest]
 
 
 def _is_short(rest: Sequence[ast.stmt], jump: type[ast.stmt]) -> bool:

@@ -65,6 +65,8 @@ class Opaque:
         """A `while` loop; raises SourceError."""
         if node.orelse:
             raise self.source.error(node.orelse[0], "'else' behind a loop is not supported")
+        guards = self.expressions.guards
+        outer, guards.in_branches = guards.in_branches, True
         condition = self.expressions.condition(node.test)
         with self.emitter.block() as before:
             truth = self._truth(condition, node.test)
@@ -72,6 +74,7 @@ class Opaque:
         with self.emitter.block() as after:
             body()
             self.emitter.line("scf.yield", node)
+        guards.in_branches = outer
         self.emitter.nests("scf.while () : () -> ()", before, "} do {", after, node)
 
     def _truth(self, condition: Condition, node: ast.expr) -> str:

@@ -315,9 +315,8 @@ class VectorLoops:
         groups: defaultdict[tuple[str, Sequence[int]], list[isl.Set]] = defaultdict(list)
         for leaf, loops in leaves(loop, tuple(around[:-1])):
             statement = self._program.statement(leaf.statement).statement
-            if not self._stores_elements(leaf.statement) and any(
-                not is_scalar(read.array) for read in statement.reads
-            ):
+            stores_scalar = statement.writes and not self._stores_elements(leaf.statement)
+            if stores_scalar and any(not is_scalar(read.array) for read in statement.reads):
                 key = statement.writes[0].array.name, tuple(map(id, loops))
                 groups[key].append(self._iterations(leaf.statement, loops))
         return any(

@@ -67,6 +67,11 @@ def _lanes_at(rows: list[int | None], column: int | None) -> GatherLanes:
     return GatherLanes.ROW if column == 1 else GatherLanes.SPREAD
 
 
+def gathers_of(statement: Statement) -> frozenset[memref.LoadOp]:
+    """The gathers of a statement."""
+    return frozenset(each for each in statement.body if isinstance(each, memref.LoadOp))
+
+
 def gathered_arrays(statement: Statement) -> Iterator[BlockArgument]:
     """The arguments that gathers of a statement read."""
     for operation in statement.body:

@@ -304,14 +304,6 @@ def of_constants(n: int, A: f64["n"], out: i32[1]):
             A[i] += d
 
 
-def with_else(n: int, A: f64["n"], out: i32[1]):
-    for i in range(n):
-        if A[i] > 0.9:
-            break
-    else:
-        out[0] = 7
-
-
 def own_variable(n: int, A: f64["n"], out: i32[1]):
     for i in range(n):
         i = i + 1
@@ -353,7 +345,6 @@ REFUSED = {
     step_of_a_size: "the step of a loop with 'break' is no constant",
     used_behind: "'i' of a loop with 'break' is read behind it",
     of_constants: "'break' must be behind an 'if', in a loop over a range",
-    with_else: "'else' behind a loop",
     own_variable: "'i' of a loop with 'break' is set in it",
     at_the_end: "the loop ends with 'break' the first time",
     in_both_branches: "the loop ends with 'break' the first time",

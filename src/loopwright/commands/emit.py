@@ -15,20 +15,9 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from xdsl.dialects import func
-
-from ..dialects.opaque import opaque_regions
-from ..lowering.c import emit_c
-from ..lowering.llvm import Options, translate
-from ..lowering.validation.verdict import Verdict
 from ..passes.machine.target import Target
-from ..passes.polyhedral.bounds import check_bounds
-from ..passes.polyhedral.extents import infer_extents
-from ..passes.schedules.schedule import Schedule
-from ..runtime.jit import object_code as jit
-from ..runtime.jit.generated_code import verified_loops
 from ..runtime.program import Function
 from ..support.json_records import Document, Record
 from ..support.progress import ProgressLine
@@ -53,6 +42,12 @@ from .shipped import (
     given_sizes,
     with_standard_extents,
 )
+
+if TYPE_CHECKING:
+    from xdsl.dialects import func
+
+    from ..lowering.validation.verdict import Verdict
+    from ..passes.schedules.schedule import Schedule
 
 FORMATS = {
     "mlir": "the loops after the schedule, as MLIR",
@@ -135,6 +130,11 @@ def _loops(
     schedule: Schedule | None,
 ) -> tuple[func.FuncOp, Verdict | None]:
     """The loop IR of a function for the given sizes, symbolic in those that are not known."""
+    # The compiler takes long to load: wrong arguments are told without it.
+    from ..passes.polyhedral.bounds import check_bounds
+    from ..passes.polyhedral.extents import infer_extents
+    from ..runtime.jit.generated_code import verified_loops
+
     scop = function.scop
     if schedule is None and not given:
         return function.function, None
@@ -153,6 +153,11 @@ def _loops(
 
 
 def _emit(arguments: argparse.Namespace, loops: func.FuncOp, target: Target) -> str:
+    from ..dialects.opaque import opaque_regions
+    from ..lowering.c import emit_c
+    from ..lowering.llvm import Options, translate
+    from ..runtime.jit import object_code as jit
+
     regions = opaque_regions(loops)
     if arguments.format == "mlir":
         return "\n".join(map(str, [loops, *regions]))

@@ -94,7 +94,6 @@ def test_a_call_alone_is_optimised_in_its_own_function(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "helper",
     [
-        "static void g(int n, double *x) { for (int i = 0; i < n; i++) if (x[i] > 9) return; }",
         "static void g(int n, double *x) { static int k; x[0] = k++ + n; }",
         "static void g(int n, double *x) { if (n > 0) { x[n] = 1; g(n - 1, x); } }",
         "struct s { int k; } s;\nstatic void g(int n, double *x) { x[s.k] = n; }",

@@ -1,0 +1,125 @@
+"""`continue`, `break`, and `return` without a value, as the other branch of their conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .c_types import INT
+from .tree import (
+    Assignment,
+    Binary,
+    Block,
+    Evaluate,
+    Expression,
+    If,
+    Literal,
+    Name,
+    Piece,
+    Refused,
+    Statement,
+    Symbol,
+    Unary,
+)
+
+CONTINUE = "'continue' is not supported"
+BREAK = "'break' is not supported"
+
+
+def without_jumps(body: Block, reason: str, goes_on: Symbol | None = None) -> Block:
+    """A block without statements that end it, which are refused for this reason.
+
+    What follows `if (test) continue;` is under the opposite condition. Where both branches of a
+    condition may go on, the variable `goes_on` says whether they do: a jump sets it to 0. Without
+    such a variable, these jumps stay, and are refused.
+    """
+    return replace(body, statements=_folded(body.statements, reason, goes_on))
+
+
+def has_jump(statements: Sequence[Statement], reason: str) -> bool:
+    """Whether statements, outside of their loops, have such a jump."""
+    return any(
+        _is_jump(each, reason)
+        or (isinstance(each, Block) and has_jump(each.statements, reason))
+        or (
+            isinstance(each, If)
+            and (has_jump(each.one.statements, reason) or has_jump(each.other.statements, reason))
+        )
+        for each in statements
+    )
+
+
+def number(place: Piece, value: int) -> Expression:
+    """A number of type `int`."""
+    return Literal(place.place, INT, value)
+
+
+def assigned(place: Statement, symbol: Symbol, value: int) -> Statement:
+    """The assignment of a number to a variable of type `int`."""
+    name = Name(place.place, INT, symbol)
+    given = Assignment(place.place, INT, "", name, number(place, value), INT)
+    return Evaluate(place.place, place.start, place.end, given)
+
+
+def holds(place: Piece, symbol: Symbol) -> Expression:
+    """Whether a variable of type `int` is not 0."""
+    return Binary(place.place, INT, "!=", Name(place.place, INT, symbol), number(place, 0))
+
+
+def _folded(
+    statements: Sequence[Statement], reason: str, goes_on: Symbol | None
+) -> list[Statement]:
+    for position, statement in enumerate(statements):
+        before, rest = statements[:position], statements[position + 1 :]
+        if _is_jump(statement, reason):  # what follows never runs
+            return [*before, *([] if goes_on is None else [assigned(statement, goes_on, 0)])]
+        if not has_jump([statement], reason):
+            continue
+        if isinstance(statement, Block):
+            return [*before, *_folded([*statement.statements, *rest], reason, goes_on)]
+        assert isinstance(statement, If)
+        one, other = statement.one.statements, statement.other.statements
+        behind: list[Statement] = []
+        if rest and not _leaves(one, reason) and not _leaves(other, reason):
+            if goes_on is None:
+                continue
+            block = Block(rest[0].place, rest[0].start, rest[-1].end, list(rest))
+            inner = without_jumps(block, reason, goes_on)
+            nothing = replace(inner, start=inner.end, statements=[])
+            test = holds(rest[0], goes_on)
+            behind = [If(block.place, block.start, block.end, test, inner, nothing)]
+            rest = []
+        parts = (
+            _folded(each if _leaves(each, reason) else [*each, *rest], reason, goes_on)
+            for each in (one, other)
+        )
+        return [*before, _branches(statement, *parts), *behind]
+    return list(statements)
+
+
+def _leaves(statements: Sequence[Statement], reason: str) -> bool:
+    """Whether statements always end at a jump."""
+    return any(
+        _is_jump(each, reason)
+        or (isinstance(each, Block) and _leaves(each.statements, reason))
+        or (
+            isinstance(each, If)
+            and _leaves(each.one.statements, reason)
+            and _leaves(each.other.statements, reason)
+        )
+        for each in statements
+    )
+
+
+def _is_jump(statement: Statement, reason: str) -> bool:
+    return isinstance(statement, Refused) and statement.reason == reason
+
+
+def _branches(statement: If, one: list[Statement], other: list[Statement]) -> If:
+    test = statement.test
+    if not one:
+        test, one, other = Unary(test.place, INT, "!", test), other, []
+    last = [*one, *other][-1] if one or other else statement
+    place, start, end = statement.place, statement.start, last.end
+    blocks = (Block(place, start, end, each) for each in (one, other))
+    return If(place, start, end, test, *blocks)

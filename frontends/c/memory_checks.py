@@ -1,0 +1,120 @@
+"""Which memory the optimised code of a region may access, where C does not say how long it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+from xdsl.dialects.builtin import FileLineColLoc
+
+from ...dialects.errors import SourceError
+from ...dialects.source_location import Location
+from ...passes.polyhedral.isl_context import ISL_LOCK
+from ...passes.polyhedral.scop import Access, Scop
+from .c_types import ArrayType, FloatType, IntegerType, PointerType
+from .translate import Parameter, Translation
+from .tree import Symbol
+
+
+def check_conditional_accesses(
+    translation: Translation, scop: Scop, places: Sequence[Location]
+) -> None:
+    """Raises SourceError where an array may be shorter than what optimised code accesses.
+
+    At the places are accesses under conditions on data, which optimised code always makes.
+    """
+    conditional = {(each.line, each.column) for each in places}
+    for argument, parameter in enumerate(translation.parameters) if conditional else ():
+        if not has_unknown_length(parameter):
+            continue
+        accesses = [
+            access
+            for statement in scop.statements
+            for access in statement.accesses
+            if access.array.argument == argument
+        ]
+        sometimes = [each for each in accesses if _place(each) in conditional]
+        always = [each for each in accesses if each not in sometimes and _is_certain(each)]
+        if sometimes and not _covers(always, sometimes):
+            raise SourceError.at(
+                sometimes[0].op,
+                f"elements of '{parameter.symbol.name}' are accessed under a condition on data, "
+                "and optimised code would always do so: there may be no such elements",
+                "read them before the condition",
+            )
+
+
+def check_gathers(translation: Translation) -> None:
+    """Raises SourceError for elements at subscripts that depend on data that may not be apart.
+
+    How many elements such an array has is known where it is declared as one; the elements that a
+    pointer leads to are none of those that are written where one of the pointers is `restrict`.
+    """
+    written = [each for each in translation.parameters if each.name in translation.written]
+    for parameter in translation.parameters:
+        if parameter.name not in translation.gathered or not has_unknown_length(parameter):
+            continue
+        symbol = parameter.symbol
+        if translation.gathered[parameter.name]:
+            raise SourceError(
+                f"'{symbol.name}' is read at subscripts that depend on data, under a condition",
+                translation.region.place,
+                "read the element before the condition",
+            )
+        for other in written:
+            if not (_is_restrict(symbol) or _is_restrict(other.symbol) or _is_own(other.symbol)):
+                raise SourceError(
+                    f"'{symbol.name}' is read at subscripts that depend on data, and may overlap "
+                    f"'{other.symbol.name}': C does not tell how many elements it has",
+                    translation.region.place,
+                    "declare one of them with restrict",
+                )
+
+
+def has_unknown_length(parameter: Parameter) -> bool:
+    """Whether C does not say how many elements there are."""
+    symbol = parameter.symbol
+    is_array = isinstance(symbol.type, ArrayType) and not symbol.is_parameter
+    return not is_array and bool(parameter.elements and parameter.elements.extents)
+
+
+def _is_restrict(symbol: Symbol) -> bool:
+    """Whether no other pointer leads to the elements that are accessed by this one."""
+    is_plain = symbol.is_parameter and not symbol.through
+    return is_plain and isinstance(symbol.type, PointerType) and symbol.type.restrict
+
+
+def _is_own(symbol: Symbol) -> bool:
+    """Whether it is a number that no pointer leads to."""
+    is_number = isinstance(symbol.type, IntegerType | FloatType)
+    return is_number and not symbol.is_global and not symbol.has_address
+
+
+def _place(access: Access) -> tuple[int, int] | None:
+    location = access.op.location
+    if not isinstance(location, FileLineColLoc):
+        return None
+    return location.line.data, location.column.data
+
+
+def _is_certain(access: Access) -> bool:
+    return not access.is_opaque and not access.unknown and _place(access) is not None
+
+
+def _covers(always: Sequence[Access], sometimes: Sequence[Access]) -> bool:
+    """Whether some accesses are of all elements that others are of."""
+    if not always:
+        return False
+    with ISL_LOCK:
+        try:
+            one, other = (_elements(each) for each in (always, sometimes))
+            return other.is_subset(one)
+        except isl.Error:
+            return False
+
+
+def _elements(accesses: Sequence[Access]) -> isl.Set:
+    first, *rest = (each.relation.range() for each in accesses)
+    for each in rest:
+        first = first.union(each)
+    return first
