@@ -34,8 +34,8 @@ from .differential import (
 )
 from .interpreter import OutOfBoundsError, UnsupportedError
 from .random_programs import RandomProgram, seeded_program, seeded_sizes
-from .random_schedules import random_schedule, rows_in_lanes
-from .short_vectors import align_short_loops
+from .random_schedules import long_vectors, random_schedule
+from .short_vectors import treat_short_loops_as_long
 from .supervision import Tell, Verdict
 
 SCHEDULES = 5
@@ -86,7 +86,7 @@ class Run:
 
 def check_pairs(seed: int, tell: Tell) -> None:
     """Tells the verdicts on the program with this number as written, and on its schedules."""
-    align_short_loops(seed % 2 == 1)
+    treat_short_loops_as_long(seed % 2 == 1)
     source = random.Random(seed)
     Checker(seed, seeded_program(seed, calls=True), SeededChooser(source), tell).check()
 
@@ -201,14 +201,14 @@ class Checker:
     def _schedule(
         self, function: Function, run: Run, number: int, target: Target, fast_math: bool
     ) -> Schedule:
-        """The default schedule for two threads, one with rows in lanes, or a random one."""
+        """The default schedule for two threads, one of long vectors, or a random one."""
         if chance(self.chooser, 25 if self.program.of_kinds else 8):
             self._step("default schedule", sizes=run.sizes, threads=2, fast_math=fast_math)
             sizes = function.checked_sizes(self.program.make_arguments(run.sizes))
             return function.default_schedule(sizes, threads=2, fast_math=fast_math, target=target)
         original = function.schedule("", target, fast_math=fast_math)
-        if self.program.of_kinds and number == LARGE and chance(self.chooser, 50):
-            return rows_in_lanes(self.chooser, original)
+        if self.program.of_kinds and number == LARGE and chance(self.chooser, 75):
+            return long_vectors(self.chooser, original)
         names = VECTOR_STEPS if self.program.of_kinds and chance(self.chooser, 50) else None
         return random_schedule(
             self.chooser,

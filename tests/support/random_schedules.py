@@ -168,18 +168,20 @@ def random_schedule(
     return next((a.after for a in reversed(made) if a.after is not None), schedule)
 
 
-def rows_in_lanes(chooser: Chooser, schedule: Schedule) -> Schedule:
-    """Some nested loops with rows in the lanes of vectors, each some columns behind the other."""
+def long_vectors(chooser: Chooser, schedule: Schedule) -> Schedule:
+    """Innermost loops as vectors, or rows in the lanes, each some columns behind the other."""
     chains = dict.fromkeys(loops_around(schedule.tree, s.name) for s in schedule.scop.statements)
+    in_lanes = chance(chooser, 50)
+    lag, width = choose(chooser, (1, 2, 3)), choose(chooser, (4, 8, 16) if in_lanes else (4, 8))
     for chain in chains:
-        if len(chain) < 2:
-            continue
-        i, j = map(schedule.short_name, chain[-2:])
-        lag, width = choose(chooser, (1, 2, 3)), choose(chooser, (4, 8, 16))
-        steps = (
-            f"skew{{loops={i},{j} factors={lag}}},strip-mine{{loops={i} size={width}}},"
-            f"interchange{{loops={j},{i}}},vectorize{{loops={i} width={width}}},unroll{{loops={i}}}"
-        )
+        *_, i, j = ("", "", *map(schedule.short_name, chain))
+        steps = f"vectorize{{loops={j} width={width}}}"
+        if in_lanes:
+            steps = (
+                f"skew{{loops={i},{j} factors={lag}}},strip-mine{{loops={i} size={width}}},"
+                f"interchange{{loops={j},{i}}},vectorize{{loops={i} width={width}}},"
+                f"unroll{{loops={i}}}"
+            )
         with suppress(SourceError, TransformationError):
             schedule = apply_text(steps, schedule)
     return schedule
