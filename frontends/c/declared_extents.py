@@ -1,4 +1,4 @@
-"""Declared extents of parameters with subscripts that depend on data: `double a[h][w]`."""
+"""Declared extents of parameters: `double a[h][w]`."""
 
 from __future__ import annotations
 

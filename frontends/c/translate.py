@@ -173,9 +173,16 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
         if more <= sizes:
             break
         sizes |= more
+    # Rows are as long as declared; how many there are, C does not say.
     declared = {
-        each: dict(declared_extents(each, expressions, region.function.body.statements))
-        for each in irregular
+        each.symbol: {
+            dimension: extent
+            for dimension, extent in declared_extents(
+                each.symbol, expressions, region.function.body.statements
+            )
+            if dimension > 0 or each.symbol in irregular
+        }
+        for each in parameters
     }
     lines = _function(region, parameters, emitter, expressions.domain, declared)
     text = "".join(f"{line}\n" for line, _ in lines)
@@ -283,7 +290,7 @@ def _assumed(
     ]
     for position, (parameter, dimension) in enumerate(extents):
         least = declared.get(parameter.symbol, {}).get(dimension)
-        if least is not None and not parameter.lengths:
+        if least is not None and not parameter.lengths and {*least.names()} <= {*sizes}:
             relations.append(f"s{position} - ({least.render(spelled)}) >= 0")
     if not relations:
         return ""

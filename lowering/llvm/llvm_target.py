@@ -21,6 +21,13 @@ def _host_features() -> str:
     return binding.get_host_cpu_features().flatten()
 
 
+@cache
+def lacking_features() -> str:
+    """The features that this machine has not, as `-sse4a,-xop`."""
+    features = binding.get_host_cpu_features()
+    return ",".join(f"-{name}" for name, has in sorted(features.items()) if not has)
+
+
 def processor(target: Target) -> str:
     """LLVM's name of the target's processor."""
     return _host_processor() if target.is_host else target.processor
@@ -28,7 +35,9 @@ def processor(target: Target) -> str:
 
 def features(target: Target) -> str:
     """What the target has beyond or without what its processor's name says, as `+fma,-avx512f`."""
-    return _host_features() if target.is_host else ""
+    if target.is_host:
+        return _host_features()
+    return lacking_features() if target.is_loaded else ""
 
 
 def triple(target: Target) -> str:

@@ -20,7 +20,8 @@ class Target(Machine):
     `name` is that of a file in `targets/`, or `HOST`, `processor` is LLVM's name, `architecture`
     Linux's (`x86_64`). `features` are the names that Linux uses (`avx512f`). `cores` are those that
     this process may use. `vector_functions` are the functions of the C library (`exp`) that it has
-    for vectors as well.
+    for vectors as well. What `is_loaded` runs in this process, without the instructions that this
+    machine lacks, whatever the processor's name promises (AMD's SSE4a on an Intel).
     """
 
     HOST: ClassVar[str] = "host"
@@ -31,6 +32,7 @@ class Target(Machine):
     features: frozenset[str]
     cores: int
     vector_functions: frozenset[str] = frozenset()
+    is_loaded: bool = False
 
     @property
     def is_host(self) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...kernels.catalogue import Size
 from ..calling.arguments import ArrayArgument
 from ..calling.inputs import available_memory
+from ..measuring.written_arrays import WrittenArray, restore
 from ..program import Function, load
 from .bench_kernel import BenchKernel
 
@@ -28,10 +29,10 @@ def check_memory(entry: BenchKernel, size: Size) -> None:
         raise NotApplicable(f"its arrays need {needed / 2**30:.1f} GiB of memory, twice counted")
 
 
-def initial_contents(function: Function, arguments: list[Any]) -> list[tuple[Array, Array]]:
-    """The arrays that the function writes, each with a copy of its contents."""
+def written_arrays(function: Function, arguments: list[Any]) -> list[WrittenArray]:
+    """The arrays that the function writes, with their contents."""
     return [
-        (value, value.copy())
+        WrittenArray(value, value.copy(), argument.reads)
         for value, argument in zip(arguments, function.signature.arguments, strict=True)
         if isinstance(value, np.ndarray) and isinstance(argument, ArrayArgument) and argument.writes
     ]
@@ -52,7 +53,7 @@ class Case:
         check_memory(entry, size)
         self.arguments = entry.arguments(size)
         self.expected: dict[str, Array] = {}
-        self._initial = initial_contents(self.function, self.arguments)
+        self._written = written_arrays(self.function, self.arguments)
 
     @property
     def size_name(self) -> str:
@@ -66,10 +67,9 @@ class Case:
         """Kernel and size, for display."""
         return f"{self.entry.name} {self.size_name}"
 
-    def restore(self) -> None:
-        """Gives the arrays that the kernel writes their initial contents again."""
-        for array, saved in self._initial:
-            np.copyto(array, saved)
+    def restore(self, *, whole: bool) -> None:
+        """Gives the arrays that the kernel writes their initial contents: all, or what it reads."""
+        restore(self._written, whole=whole)
 
     def outputs(self) -> dict[str, Array]:
         """What the last call computed."""

@@ -17,16 +17,12 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ...kernels.catalogue import Size
+from ..measuring.written_arrays import WrittenArray, restore
 from ..program import load
 from .bench_kernel import BenchKernel
-from .case import NotApplicable, check_memory, initial_contents
+from .case import NotApplicable, check_memory, written_arrays
 from .peers.libraries import LIBRARIES, Library, Unsupported
-
-Array = NDArray[Any]
 
 
 class Worker:
@@ -36,7 +32,8 @@ class Worker:
         self.library = library
         self._entry: BenchKernel | None = None
         self._arguments: list[Any] = []
-        self._initial: list[tuple[Array, Array]] = []
+        self._written: list[WrittenArray] = []
+        self._is_first = True
         self._run: Callable[[], object] = lambda: None
 
     def version(self) -> str:
@@ -45,17 +42,17 @@ class Worker:
 
     def case(self, entry: BenchKernel, size: Size) -> None:
         """Prepares a kernel."""
-        self._arguments, self._initial = [], []
+        self._arguments, self._written, self._is_first = [], [], True
         check_memory(entry, size)
         self._arguments = entry.arguments(size)
-        self._initial = initial_contents(load(entry.text)[entry.function], self._arguments)
+        self._written = written_arrays(load(entry.text)[entry.function], self._arguments)
         self._entry = entry
         self._run = self.library.prepare(entry, self._arguments)
 
     def time(self) -> float:
         """Runs once; seconds."""
-        for value, saved in self._initial:
-            np.copyto(value, saved)
+        restore(self._written, whole=self._is_first)
+        self._is_first = False
         start = time.perf_counter()
         self._run()
         return time.perf_counter() - start

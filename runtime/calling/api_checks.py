@@ -51,12 +51,17 @@ def check_target(subject: str, target: object) -> None:
 
 
 def check_runs_here(subject: str, target: Target) -> None:
-    """Raises ValueError for a target of another architecture."""
-    if not target.runs_here:
-        raise ValueError(
-            f"{subject}: code for {target.name} ({target.architecture}) does not run on "
-            f"{host_architecture()}; build() makes libraries for it"
-        )
+    """Raises ValueError for a target of another architecture, or with more instructions."""
+    lacking = target.features - Target.host().features
+    if target.runs_here and not lacking:
+        return
+    here = host_architecture()
+    if target.runs_here:
+        here = f"this machine, which has no {', '.join(sorted(lacking))}"
+    raise ValueError(
+        f"{subject}: code for {target.name} ({target.architecture}) does not run on {here}; "
+        "build() makes libraries for it"
+    )
 
 
 def check_sizes(subject: str, sizes: object, known: Iterable[str] = ()) -> None:

@@ -6,6 +6,7 @@ What is linked to an image is loaded without LLVM; other object files are left t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from ...passes.machine.target import Target
 from ...support.stage_times import stage
@@ -54,7 +55,7 @@ def _compiled(llvm_ir: str, target: Target) -> bytes:
     from .link_image import NotLinked, link_image
     from .object_code import compile_module
 
-    code = compile_module(llvm_ir, target=target)
+    code = compile_module(llvm_ir, target=replace(target, is_loaded=True))
     try:
         return _IMAGE + link_image(code).to_bytes()
     except NotLinked:

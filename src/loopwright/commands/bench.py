@@ -2,12 +2,12 @@
 
 Kernels are suites (polybench, tiramisu, interchange, gemm, tile_size, field), names
 (polybench/gemm, atax), patterns ('polybench/j*') or files (gemm.mlir, blur.c, sum.py), whose sizes
-`--set` gives. The variants of a kernel take turns, so that
-what disturbs the machine disturbs all of them; arrays get their initial contents before every run,
-outside of the time. Results are compared with those of the unscheduled program. "of limit" is the
-share of the roofline (see 'loopwright machine') that was reached, "speed-up" is against the
-unscheduled program on one thread, with ~ where the difference is within the spread and so may be
-none; a spread (interquartile range / median) with a star is not steady.
+`--set` gives. The variants of a kernel take turns, so that what disturbs the machine disturbs all
+of them; arrays that are read get their initial contents before every run, outside of the time.
+Results are compared with those of the unscheduled program. "of limit" is the share of the roofline
+(see 'loopwright machine') that was reached, "speed-up" is against the unscheduled program on one
+thread, with ~ where the difference is within the spread and so may be none; a spread (interquartile
+range / median) with a star is not steady.
 
 Peers: clang and gcc (the original loops as C, with -O3 -march=native, with and without -ffast-math,
 with -fopenmp on the outermost parallel loop), polly, numpy, scipy, torch, numba, halide, onednn.

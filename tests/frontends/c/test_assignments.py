@@ -32,7 +32,7 @@ BODIES = (
     "int k = 3 * i, m = k++; k += 2; A[i] = m; B[i] = ++k;",
     "double t = x[i] /= x[i - 1] + 3.0; B[i] = t * 4;",
     "int t = c[i] = 300 + A[i]; B[i] = t;",
-    "A[i] = c[i] = x[i] * 1000 - 7;",
+    "A[i] = c[i] = x[i] * 28.3;",
     "A[i] += B[i] -= 3;",
     "double t; A[i] = t = 2.75; x[i] = t;",
     "A[i] = x[i]++;",

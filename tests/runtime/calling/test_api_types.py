@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,3 +44,11 @@ def test_names_of_files_that_cannot_be(tmp_path: Path) -> None:
         with pytest.raises(SourceError, match="cannot read") as caught:
             loopwright.load(name)
         assert "\0" not in str(caught.value)
+
+
+def test_code_that_needs_other_instructions_is_refused() -> None:
+    function = next(iter(loopwright.load(GEMM.text).values()))
+    other = replace(loopwright.Target.named("generic-sse2"), features=frozenset({"sse2", "sse9"}))
+    if other.runs_here:
+        with pytest.raises(ValueError, match="does not run on this machine, which has no sse9; "):
+            function.compile(None, target=other)

@@ -16,7 +16,7 @@ import pytest
 from support.machine_code import MachineCode
 
 from loopwright.dialects.parse import parse_module
-from loopwright.lowering.llvm import translate
+from loopwright.lowering.llvm import llvm_target, translate
 from loopwright.passes.machine.target import Target
 from loopwright.runtime.jit import object_code as jit
 from loopwright.runtime.jit import openmp
@@ -238,6 +238,31 @@ def test_code_for_a_named_target(name: str, register: str, wider: str) -> None:
     assembly = jit.emit_assembly(text, target=target)
     assert register in assembly
     assert wider not in assembly
+
+
+INSERTED = """
+define void @f(ptr %p, ptr %q) {
+  %a = load <8 x i16>, ptr %p
+  %b = load <8 x i16>, ptr %q
+  %c = shufflevector <8 x i16> %a, <8 x i16> %b, <8 x i32> <i32 0, i32 8, i32 9, i32 3,
+    i32 undef, i32 undef, i32 undef, i32 undef>
+  store <8 x i16> %c, ptr %p
+  ret void
+}"""
+
+
+@pytest.mark.skipif(not Target.named("zen3").runs_here, reason="its code is for x86-64")
+def test_loaded_code_has_no_instruction_that_this_machine_lacks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    zen = Target.named("zen3")
+    assert "insertq" in jit.emit_assembly(INSERTED, target=zen), "SSE4a, which is AMD's alone"
+    monkeypatch.setattr(llvm_target.binding, "get_host_cpu_features", lambda: {"sse4a": False})
+    llvm_target.lacking_features.cache_clear()
+    try:
+        assert "insertq" not in jit.emit_assembly(INSERTED, target=replace(zen, is_loaded=True))
+    finally:
+        llvm_target.lacking_features.cache_clear()
 
 
 def test_a_runtime_is_found_without_importing_torch() -> None:
