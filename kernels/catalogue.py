@@ -179,9 +179,14 @@ class KernelEntry:
         )
         if not isinstance(size, str):
             return {name: size[name] for name in self.parameters}
-        if size not in self.sizes:
+        known = self.find_size(size)
+        if known is None:
             raise KeyError(f"{self.name} has no size {size}: it has {', '.join(self.sizes)}")
-        return self.sizes[size]
+        return self.sizes[known]
+
+    def find_size(self, name: str) -> str | None:
+        """The class of sizes with this name, in upper or lower case."""
+        return next((each for each in self.sizes if each.casefold() == name.casefold()), None)
 
     def arguments(self, size: Size) -> list[int | float | Array]:
         """New arguments for one call, with the kernel's initial values."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from functools import partial
 
 import islpy as isl
 from xdsl.dialects import arith, func, memref
@@ -11,6 +12,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ..dialects import affine
 from ..dialects.memref import is_memref
+from ..passes.machine.target import Target
 from ..passes.polyhedral.fused_products import drop_needless_marks, mark_fused
 from ..passes.polyhedral.gathers import gathers_of
 from ..passes.polyhedral.inspections import Inspections, inspections
@@ -48,6 +50,8 @@ from .validation.generated import Generated
 from .validation.registers.rewriting import History
 
 Inspect = Callable[[Generated], None]
+
+_PREFETCHING = (prefetch_and_bypass, prefetch_accumulators)
 
 
 def generate(
@@ -161,22 +165,11 @@ def _generate(
     function = func.FuncOp(scop.name, kind, Region(entry))
     mark_fused(function)
     history = History(function) if is_inspected else None
-    hoist_masks(function)
-    replace_scalars(function)
-    if history is not None:
-        history.note()
-    if vectors:
-        remove_redundant_accesses(function)
+    for name, passes in _passes(schedule.target, vectors=vectors):
+        for rewrite in passes:
+            rewrite(function)
         if history is not None:
-            history.note()
-        carry_diagonal_vectors(function, schedule.target)
-        carry_shifted_vectors(function, schedule.target)
-        prefetch_and_bypass(function, schedule.target)
-        prefetch_accumulators(function, schedule.target)
-        remove_unread_arrays(function)
-        narrow_arithmetic(function)
-        elementwise_rows(function)
-    drop_needless_marks(function)
+            history.note(name)
     if scop.opaque_statements:
         _add_opaque_regions(scop, function)
     if history is None:
@@ -185,6 +178,22 @@ def _generate(
     marks = tuple(emitter.vectors), tuple(emitter.independent)
     steps = tuple(history.rewritings)
     return function, Generated(scop, nest, placements, values, context, *marks, steps)
+
+
+def _passes(
+    target: Target, *, vectors: bool
+) -> Iterator[tuple[str, Sequence[Callable[[func.FuncOp], None]]]]:
+    """What rewrites loop IR in place, in groups that validation compares before and after."""
+    yield "values in registers", [hoist_masks, replace_scalars]
+    if vectors:
+        yield "forwarding", [remove_redundant_accesses]
+        for carry in (carry_diagonal_vectors, carry_shifted_vectors):
+            yield "shuffles of carried vectors", [partial(carry, target=target)]
+        prefetching = [partial(each, target=target) for each in _PREFETCHING]
+        yield "prefetching and unread arrays", [*prefetching, remove_unread_arrays]
+        yield "narrower arithmetic", [narrow_arithmetic]
+        yield "rows in the order of memory", [elementwise_rows]
+    yield "fused products", [drop_needless_marks]
 
 
 def _add_opaque_regions(scop: Scop, function: func.FuncOp) -> None:

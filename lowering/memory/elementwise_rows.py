@@ -236,7 +236,8 @@ def _loaded(columns: _Columns) -> list[SSAValue]:
 def _computed(column: SSAValue, row: Iterable[SSAValue], place: Operation) -> SSAValue:
     operation = column.owner
     assert isinstance(operation, Operation)
-    clone = operation.clone(dict(zip(operation.operands, row, strict=True)))
+    clone = operation.clone()
+    clone.operands = [*row]
     _insert(clone, place)
     return clone.results[0]
 

@@ -80,10 +80,14 @@ class Violation:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Verdict on one nest: proved if there is neither a violation nor a reason."""
+    """Verdict on one nest: proved if there is neither a violation nor a reason.
+
+    `trusted` are steps behind the nest that have changed the loop IR, and are not proved.
+    """
 
     violation: Violation | None = None
     reason: str | None = None
+    trusted: tuple[str, ...] = ()
 
     @property
     def is_proved(self) -> bool:
@@ -93,7 +97,9 @@ class Verdict:
     def __str__(self) -> str:
         if self.violation is not None:
             return f"violated: {self.violation}"
-        return "proved" if self.reason is None else f"not known: {self.reason}"
+        if self.reason is not None:
+            return f"not known: {self.reason}"
+        return ", but not: ".join(["proved", *filter(None, [", ".join(self.trusted)])])
 
 
 class ViolatedError(Exception):

@@ -43,7 +43,8 @@ def select_cases(
 ) -> list[tuple[KernelEntry, str]]:
     """Every kernel in every size that it has; raises SelectionError for a size that none has."""
     for size in sizes:
-        if not any(size in kernel.sizes for kernel in kernels):
+        if not any(kernel.find_size(size) for kernel in kernels):
             known = dict.fromkeys(known for kernel in kernels for known in kernel.sizes)
             raise SelectionError(f"no size '{size}'; there are {', '.join(known)}")
-    return [(kernel, size) for kernel in kernels for size in sizes if size in kernel.sizes]
+    found = ((kernel, kernel.find_size(size)) for kernel in kernels for size in sizes)
+    return [(kernel, size) for kernel, size in found if size is not None]

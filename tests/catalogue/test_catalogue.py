@@ -13,6 +13,7 @@ from loopwright.dialects.parse import parse_module
 from loopwright.kernels.catalogue import ELEMENT_TYPES, SUITES, KernelArray, catalogue
 from loopwright.kernels.references import REFERENCES
 from loopwright.kernels.table_expressions import ExpressionError, evaluate
+from loopwright.runtime.bench.selection import select_cases
 
 ENTRIES = catalogue()
 SOURCES = sorted({entry.source for entry in ENTRIES.values()})
@@ -226,6 +227,12 @@ def test_sizes_can_be_given_and_empty() -> None:
     *_, c, a, _ = entry.arguments({"ni": 0, "nj": 3, "nk": 2})
     assert isinstance(c, np.ndarray) and isinstance(a, np.ndarray)
     assert (c.shape, a.shape) == ((0, 3), (0, 2))
+
+
+def test_sizes_are_named_in_upper_or_lower_case() -> None:
+    entry = ENTRIES["polybench/gemm"]
+    assert entry.parameter_values("large") == entry.parameter_values("LARGE")
+    assert select_cases([entry], ["Mini"]) == [(entry, "MINI")]
 
 
 def test_unknown_size_says_which_there_are() -> None:

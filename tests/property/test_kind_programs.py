@@ -30,6 +30,8 @@ FORMS = {
     "channels of bytes": r"%\w \* 3 \+ \d\] : memref<[x?\d]+xi8>",
     "conversion without a sign": r"arith.extui %v\d+ : i8",
     "planes in turn": r"\[\(\(?%\w( \+ 1)?\)? mod 2\) \+ 3, ",
+    "pixels that are cut to bytes": r"arith.shrsi %v\d+, %v\d+ : i32[^}]* : i32 to i8",
+    "rows with a factor for each column": r"affine.load %A\d+\[4\] ",
     "stores under masks": r"scf.if %v\d+ \{",
     "sums over blocks in registers": r"to 8 iter_args\(%a\d+ = %a\d+\)",
     "sweeps to the left": r"\[%\w \+ \d, -%\w( \+ \S+)+\]",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from loopwright.dialects.parse import parse_module
+from loopwright.passes.machine.target import Target
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.kernel import Kernel
 from loopwright.runtime.program import Function, load
@@ -62,6 +63,7 @@ def build(
     *,
     fast_math: bool = False,
     check_bounds: bool = False,
+    target: Target | None = None,
 ) -> Kernel:
     """The one place where random tests compile; what is generated for a schedule is validated."""
     return function.compile(
@@ -69,6 +71,7 @@ def build(
         threads=threads,
         fast_math=fast_math,
         check_bounds=check_bounds,
+        target=target,
         verify=schedule is not None,
     )
 

@@ -104,7 +104,8 @@ class Interpreter:
 
     `exact` says afterwards whether all finite results of f32 and f64 were small integers, so that
     no other order or fusion of operations can have rounded otherwise. `any_order` says the same of
-    all floats: operations on f16 and bf16 are never fused, but fast math computes in another order.
+    all floats, and that all were finite: operations on f16 and bf16 are never fused, but fast math
+    computes in another order.
     With `strict`, loads of what was never written raise.
     """
 
@@ -162,8 +163,14 @@ class Interpreter:
             self._note(environment[op.results[0]], op.results[0].type)
 
     def _note(self, value: Any, kind: Attribute) -> None:
-        """Looks whether a result, if it is a float, is a small integer, infinite or no number."""
-        if not isinstance(value, np.floating) or not np.isfinite(value):
+        """Looks whether a result, if it is a float, is a small integer, infinite or no number.
+
+        In another order, sums may not meet the infinities that they had before.
+        """
+        if not isinstance(value, np.floating):
+            return
+        if not np.isfinite(value):
+            self.any_order = False
             return
         if not (abs(value) <= _EXACT_LIMITS[type(kind)] and value == np.rint(value)):
             self.any_order = False

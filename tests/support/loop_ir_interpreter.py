@@ -1,4 +1,7 @@
-"""A reference interpreter of loop IR: that of affine modules, with vectors as lists of lanes."""
+"""A reference interpreter of loop IR: that of affine modules, with vectors as lists of lanes.
+
+Additions round once where they are fused with a product, as in compiled code.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from typing import Any, cast
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
 from xdsl.ir import Block, Operation
 from xdsl.utils.hints import isa
+
+from loopwright.passes.polyhedral.fused_products import fused_operand, fused_product
 
 from . import arithmetic
 from .interpreter import Environment, Interpreter
@@ -22,6 +27,8 @@ class LoopIRInterpreter(Interpreter):
         values = (*op.operands, *op.results)
         if handler is not None:
             handler(self, op, environment)
+        elif (position := fused_operand(op)) is not None:
+            self._fused(op, position, environment)
         elif not op.regions and any(isa(value.type, VectorType) for value in values):
             self._lanes(op, environment)
         else:
@@ -48,6 +55,20 @@ class LoopIRInterpreter(Interpreter):
             super().execute(scalar, inside)
             result.append(inside[scalar.results[0]])
         environment[op.results[0]] = result
+
+    def _fused(self, op: Any, position: int, environment: Environment) -> None:
+        """An addition or subtraction, and the product that is one of its operands."""
+        product: Any = fused_product(op, position)
+        kind = op.result.type
+        is_difference = op.name == "arith.subf"
+        lanes = _width(kind) if isa(kind, VectorType) else 1
+        values = (product.lhs, product.rhs, op.operands[1 - position])
+        result: list[Any] = []
+        for a, b, c in zip(*(_in_lanes(environment[each], lanes) for each in values), strict=True):
+            a = -a if is_difference and position == 1 else a
+            c = -c if is_difference and position == 0 else c
+            result.append(arithmetic.FLOAT["math.fma"](a, b, c))
+        environment[op.result] = result if isa(kind, VectorType) else result[0]
 
     def elements(
         self, op: Any, memref: Any, first: Sequence[int], offsets: Sequence[int], mask: Any
@@ -101,6 +122,24 @@ def _broadcast(_: Interpreter, op: Any, environment: Environment) -> None:
     environment[op.results[0]] = [environment[op.operands[0]]] * _width(op.results[0].type)
 
 
+def _shuffle(_: Interpreter, op: Any, environment: Environment) -> None:
+    lanes = [*environment[op.v1], *environment[op.v2]]
+    environment[op.results[0]] = [lanes[each] for each in op.mask.get_values()]
+
+
+def _constant_mask(_: Interpreter, op: Any, environment: Environment) -> None:
+    (size,) = op.mask_dim_sizes.get_values()
+    environment[op.results[0]] = [int(lane < size) for lane in range(_width(op.results[0].type))]
+
+
+def _in_lanes(value: Any, lanes: int) -> list[Any]:
+    return cast(Any, value) if isinstance(value, list) else [value] * lanes
+
+
+def _nothing(_: Interpreter, __: Any, ___: Environment) -> None:
+    pass
+
+
 def _place(self: Interpreter, op: Any, environment: Environment) -> tuple[Any, list[int], Any, Any]:
     """Array, subscripts, offsets and mask of an access."""
     if op.name.startswith("affine."):
@@ -133,6 +172,7 @@ def _store(self: LoopIRInterpreter, op: Any, environment: Environment) -> None:
 
 
 _HANDLERS: dict[str, Callable[[Any, Any, Environment], None]] = {
+    "affine.prefetch": _nothing,
     "affine.vector_load": _load,
     "affine.vector_store": _store,
     "vector.maskedload": _load,
@@ -140,5 +180,7 @@ _HANDLERS: dict[str, Callable[[Any, Any, Environment], None]] = {
     "vector.gather": _load,
     "vector.scatter": _store,
     "vector.create_mask": _create_mask,
+    "vector.constant_mask": _constant_mask,
     "vector.broadcast": _broadcast,
+    "vector.shuffle": _shuffle,
 }

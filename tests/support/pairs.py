@@ -9,10 +9,11 @@ import random
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopwright.dialects.errors import SourceError
 from loopwright.errors import OutOfBounds
+from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.bounds import BoundsError
 from loopwright.passes.polyhedral.schedule_tree import loops
 from loopwright.passes.schedules.schedule import Schedule
@@ -33,12 +34,15 @@ from .differential import (
 )
 from .interpreter import OutOfBoundsError, UnsupportedError
 from .random_programs import RandomProgram, seeded_program, seeded_sizes
-from .random_schedules import random_schedule
-from .short_vectors import align_short_loops
+from .random_schedules import long_vectors, random_schedule
+from .short_vectors import treat_short_loops_as_long
 from .supervision import Tell, Verdict
 
 SCHEDULES = 5
 """Schedules of each program: most of the time goes into its dependences."""
+
+LARGE = 3
+"""The schedule that is also run on rounded floats of large arrays."""
 
 MISPLACED = 4
 """Runs of a program with subscripts in memory, of which one is that of no element."""
@@ -52,6 +56,9 @@ VECTOR_STEPS = (
     "unroll-and-jam",
     "strip-mine",
 )
+
+SMALL_CACHES = {1: 1 << 10, 2: 2 << 10, 3: 4 << 10}
+"""Caches that the arrays of random programs do not fit into."""
 
 PAIR = "schedule"
 """What the names of verdicts on pairs begin with."""
@@ -79,7 +86,7 @@ class Run:
 
 def check_pairs(seed: int, tell: Tell) -> None:
     """Tells the verdicts on the program with this number as written, and on its schedules."""
-    align_short_loops(seed % 2 == 1)
+    treat_short_loops_as_long(seed % 2 == 1)
     source = random.Random(seed)
     Checker(seed, seeded_program(seed, calls=True), SeededChooser(source), tell).check()
 
@@ -121,7 +128,7 @@ class Checker:
             _ = function.dependences
         for number in range(SCHEDULES if self.agreed else 0):
             with self._verdict(f"{PAIR} {number}"):
-                self._check_schedule(function, runs[number % len(runs)], rounded=number % 3 == 0)
+                self._check_schedule(function, runs[number % len(runs)], number)
 
     def _run(self, *, rounded: bool = False) -> Run | None:
         """Sizes at which all f32 and f64 are exact, and the results; None after a few attempts."""
@@ -160,29 +167,28 @@ class Checker:
 
     def _large_sizes(self) -> dict[str, int]:
         """Sizes larger than most tiles, which would take the interpreter too long."""
-        choices = (17, 32, 41) if self.program.depth <= 2 else (9, 16, 17)
+        choices = (17, 32, 41) if self.program.depth <= 2 else (9, 17, 40)
         return {name: choose(self.chooser, choices) for name in self.program.sizes}
 
-    def _check_schedule(self, function: Function, run: Run, *, rounded: bool) -> None:
+    def _check_schedule(self, function: Function, run: Run, number: int) -> None:
         fast_math = chance(self.chooser, 20) and run.any_order
-        schedule = self._schedule(function, run, fast_math)
+        target = _target(random.Random(self.seed + number))
+        schedule = self._schedule(function, run, number, target, fast_math)
         parallel = any(loop.parallel for loop in loops(schedule.tree))
         threads = choose(self.chooser, (1, 2, 3)) if parallel else 1
         options = {"fast_math": fast_math, "check_bounds": chance(self.chooser, 40)}
-        note = self._step(
-            "compile and run", pipeline=schedule, sizes=run.sizes, threads=threads, **options
-        )
-        kernel = build(function, schedule, threads, **options)
+        facts = {"threads": threads, "target": target.name, **options}
+        note = self._step("compile and run", pipeline=schedule, sizes=run.sizes, **facts)
+        kernel = build(function, schedule, threads, target=target, **options)
         found = outcome(self.program, kernel, run.sizes, rounded=run.rounded)
         assert_same(run.expected, found, note)
         self._check_misplaced(kernel, run, note)
-        if rounded and not fast_math and self._is_rounded_alike:
-            note = self._step(
-                "rounded floats", pipeline=schedule, sizes=run.sizes, threads=threads, **options
-            )
+        if number % 3 == 0 and not fast_math and self._is_rounded_alike:
+            sizes = self._large_sizes() if number == LARGE else run.sizes
+            note = self._step("rounded floats", pipeline=schedule, sizes=sizes, **facts)
             written = build(function, None, 1)
             first, again = (
-                outcome(self.program, each, run.sizes, rounded=True) for each in (written, kernel)
+                outcome(self.program, each, sizes, rounded=True) for each in (written, kernel)
             )
             assert_same(first, again, note)
 
@@ -192,16 +198,21 @@ class Checker:
         text = self.program.text
         return self.program.has_floats and not any(part in text for part in ("fastmath", "fpto"))
 
-    def _schedule(self, function: Function, run: Run, fast_math: bool) -> Schedule:
-        """The default schedule for two threads, or a random one."""
+    def _schedule(
+        self, function: Function, run: Run, number: int, target: Target, fast_math: bool
+    ) -> Schedule:
+        """The default schedule for two threads, one of long vectors, or a random one."""
         if chance(self.chooser, 25 if self.program.of_kinds else 8):
             self._step("default schedule", sizes=run.sizes, threads=2, fast_math=fast_math)
             sizes = function.checked_sizes(self.program.make_arguments(run.sizes))
-            return function.default_schedule(sizes, threads=2, fast_math=fast_math)
+            return function.default_schedule(sizes, threads=2, fast_math=fast_math, target=target)
+        original = function.schedule("", target, fast_math=fast_math)
+        if self.program.of_kinds and number == LARGE and chance(self.chooser, 75):
+            return long_vectors(self.chooser, original)
         names = VECTOR_STEPS if self.program.of_kinds and chance(self.chooser, 50) else None
         return random_schedule(
             self.chooser,
-            function.schedule(fast_math=fast_math),
+            original,
             self.chooser.integer(1, 8),
             names,
             watch=lambda before, step: self._step(
@@ -233,3 +244,12 @@ class Checker:
             detail = f"{type(error).__name__}: {error}\n{self.step}\n{traceback.format_exc()}"
         self.agreed = verdict == SAME
         self.tell(Verdict(self.seed, name, verdict, detail))
+
+
+def _target(source: random.Random) -> Target:
+    """This machine as it is, with small caches, or what programs for any with AVX2 are for."""
+    host = Target.host()
+    others = (host, replace(host, caches=SMALL_CACHES))
+    narrow = Target.named("generic-avx2")
+    runs = "avx2" in host.features and narrow.architecture == host.architecture
+    return source.choice((*others, host, replace(narrow, caches=SMALL_CACHES) if runs else host))

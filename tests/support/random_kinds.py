@@ -2,7 +2,8 @@
 
 Sweeps in place in all directions and colours, stencils that copy back or use planes in turn,
 interleaved channels, clamped borders, conditions on diagonals, looked-up rows, recurrences that
-lines share, repeated guards, masked stores, sums over blocks and products with offsets. `NESTS` is
+lines share, repeated guards, masked stores, sums over blocks, products with offsets, short rows and
+pixels. `NESTS` is
 the table; what follows a nest uses the arrays that it has made as any others.
 """
 
@@ -101,6 +102,67 @@ class KindNests(KindValues):
             for lane in distinct(self.chooser, lanes, choose(self.chooser, (count, 1, 2))):
                 value = self._converted(inner, source.element_type, target.element_type)
                 self._put(inner, target, [*map(multiple, outer), lane], value)
+
+    def short_rows(self, scope: Scope) -> None:
+        """Rows of few elements one behind the other, all computed alike, also in place."""
+        kind, count = self._kind(), choose(self.chooser, (3, 2, 4, 6))
+        source, target, factors = (self._array(kind, 1) for _ in range(3))
+        target = source if chance(self.chooser, 30) else target
+        letter = "f" if is_float(kind) else "i"
+        forms = ("column", "row", "updated", "first", "itself", "none")
+        steps = [
+            (choose(self.chooser, ("mul", "add", "sub")) + letter, choose(self.chooser, forms))
+            for _ in range(choose(self.chooser, (2, 1, 3)))
+        ]
+        with self._loops(scope, 1) as (inner, (i,)):
+            columns = [[multiple(i, count).shifted(column)] for column in range(count)]
+            first = self._get(inner, source, columns[0])
+            for number, place in enumerate(columns):
+                value = loaded = self._get(inner, source, place) if number else first
+                for operation, form in steps:
+                    match form:
+                        case "column":
+                            other = self._get(inner, factors, [Affine.constant(number)])
+                        case "row":
+                            other = self._get(inner, factors, [multiple(i)])
+                        case "updated":
+                            other = self._get(inner, target, place)
+                        case "first":
+                            other = first
+                        case "itself":
+                            other = value
+                        case _:
+                            other = loaded
+                    text = f"arith.{operation} {value}, {other} : {kind}"
+                    value = self.code.emit(text, kind, inner)
+                self._put(inner, target, place, value)
+
+    def pixels(self, scope: Scope) -> None:
+        """Sums, averages, products and limits of short integers, in 32 bits and cut to few."""
+        short = choose(self.chooser, ("i8", "i8", "i16"))
+        sources, target = [self._array(short, 1) for _ in range(2)], self._array(short, 1)
+        with self._loops(scope, 1) as (inner, (i,)):
+            places = [multiple(i).shifted(each) for each in (0, choose(self.chooser, (0, 1)))]
+            loaded = [
+                self._get(inner, each, [at]) for each, at in zip(sources, places, strict=True)
+            ]
+            values = [self._with_offset(inner, value, short, None) for value in loaded]
+            for _ in range(choose(self.chooser, (2, 3, 4))):
+                constant = self.code.constant(self.chooser.integer(-3, 300), "i32", inner)
+                shift = self.code.constant(self.chooser.integer(0, 9), "i32", inner)
+                operation, other = choose(
+                    self.chooser,
+                    (
+                        *(("addi", values[0]), ("subi", values[1]), ("addi", constant)),
+                        *(("muli", constant), ("minsi", constant), ("maxsi", constant)),
+                        *(("shrsi", shift), ("shrui", shift), ("maxui", values[1])),
+                    ),
+                )
+                text = f"arith.{operation} {values[-1]}, {other} : i32"
+                values.append(self.code.emit(text, "i32", inner))
+            text = f"arith.trunci {values[-1]} : i32 to {short}"
+            value = self.code.emit(text, short, inner)
+            self._put(inner, target, [multiple(i)], value)
 
     def clamped(self, scope: Scope) -> None:
         """Taps around an element, at positions that are clamped, mirrored or wrapped around."""
@@ -269,5 +331,5 @@ NESTS: tuple[Callable[[KindNests, Scope], None], ...] = (
     *(KindNests.sweep, KindNests.copied_back, KindNests.planes, KindNests.channels),
     *(KindNests.clamped, KindNests.diagonal, KindNests.lookup, KindNests.lookup),
     *(KindNests.recurrence, KindNests.guards, KindNests.masked, KindNests.blocks),
-    KindNests.offsets,
+    *(KindNests.offsets, KindNests.short_rows, KindNests.pixels),
 )

@@ -7,13 +7,20 @@ row of `random_options.OPTIONS` where some values are more telling than others.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from loopwright.passes.polyhedral.schedule_tree import loops
-from loopwright.passes.schedules.errors import IllegalTransformation, MalformedTransformation
+from loopwright.dialects.errors import SourceError
+from loopwright.passes.polyhedral.schedule_tree import loops, loops_around
+from loopwright.passes.schedules.errors import (
+    IllegalTransformation,
+    MalformedTransformation,
+    TransformationError,
+)
 from loopwright.passes.schedules.schedule import Schedule, Transformation
+from loopwright.passes.syntax.formats import apply_text
 from loopwright.passes.transformations.registry import all_transformations
 
 from .choice import Chooser, DrawnChooser, chance, choose
@@ -159,6 +166,25 @@ def random_schedule(
     """The schedule after the legal ones of `count` random proposals."""
     made = attempts(chooser, schedule, count, names, watch)
     return next((a.after for a in reversed(made) if a.after is not None), schedule)
+
+
+def long_vectors(chooser: Chooser, schedule: Schedule) -> Schedule:
+    """Innermost loops as vectors, or rows in the lanes, each some columns behind the other."""
+    chains = dict.fromkeys(loops_around(schedule.tree, s.name) for s in schedule.scop.statements)
+    in_lanes = chance(chooser, 50)
+    lag, width = choose(chooser, (1, 2, 3)), choose(chooser, (4, 8, 16) if in_lanes else (4, 8))
+    for chain in chains:
+        *_, i, j = ("", "", *map(schedule.short_name, chain))
+        steps = f"vectorize{{loops={j} width={width}}}"
+        if in_lanes:
+            steps = (
+                f"skew{{loops={i},{j} factors={lag}}},strip-mine{{loops={i} size={width}}},"
+                f"interchange{{loops={j},{i}}},vectorize{{loops={i} width={width}}},"
+                f"unroll{{loops={i}}}"
+            )
+        with suppress(SourceError, TransformationError):
+            schedule = apply_text(steps, schedule)
+    return schedule
 
 
 @st.composite

@@ -38,7 +38,7 @@ def _copy(rewriting: Rewriting) -> Rewriting:
             for block, twin in zip(region.blocks, other.blocks, strict=True):
                 if block in blocks:
                     blocks[twin] = blocks[block]
-    return Rewriting(rewriting.before, after, operations, blocks)
+    return Rewriting(rewriting.before, after, operations, blocks, rewriting.name)
 
 
 def faults(function: FuncOp) -> Iterator[tuple[str, Change]]:

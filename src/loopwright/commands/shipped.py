@@ -114,7 +114,7 @@ def add_size_argument(parser: argparse.ArgumentParser, default: str | None = DEF
     parser.add_argument(
         "--size",
         metavar="CLASS",
-        help=f"size of a shipped kernel, such as MINI or LARGE{usual}",
+        help=f"size of a shipped kernel, such as MINI or LARGE, in any case{usual}",
     )
 
 

@@ -277,7 +277,7 @@ class Verification(Record):
 
     schedule: Annotated[str, "the schedule"]
     proved: Annotated[bool, "whether they are"]
-    verdict: Annotated[str, "proved; violated, with a witness; or not known, with the reason"]
+    verdict: Annotated[str, "proved, perhaps but for steps; violated, where; or not known, why"]
 
 
 @dataclass(frozen=True)

@@ -123,9 +123,15 @@ def columns_in_any_order(source: Random, kind: str, rows: int, width: int) -> st
             lines.append(f"affine.store {value}, %{array}[%i, {column}] : {matrix}")
         order = source.sample(range(width), width)
         loaded = source.choice([order, [order[0]] * width])
+        combine = source.choice([None, ADD[kind], MULTIPLY[kind]])
         for column, other in zip(order, loaded, strict=True):
-            lines.append(f"%{array}{column} = affine.load %A[%i, {other}] : {matrix}")
-            lines.append(f"affine.store %{array}{column}, %B[%i, {column}] : {matrix}")
+            value = f"%{array}{column}"
+            lines.append(f"{value} = affine.load %A[%i, {other}] : {matrix}")
+            if combine is not None:
+                factor = source.choice([value, f"%{array}{order[0]}", *values])
+                lines.append(f"{value}c = arith.{combine} {value}, {factor} : {kind}")
+                value = f"{value}c"
+            lines.append(f"affine.store {value}, %B[%i, {column}] : {matrix}")
             if source.random() < 0.4:
                 lines.append(f"affine.store {source.choice(values)}, %A[%i, {column}] : {matrix}")
     body = "\n".join(lines)
@@ -142,11 +148,32 @@ def test_random_columns_in_place(seed: int) -> None:
     kind, rows, width = source.choice([*TYPES]), 40, source.choice([2, 3, 4])
     function = loopwright.load(columns_in_any_order(source, kind, rows, width))["f"]
     shape = rows, width
-    arrays = [
-        np.random.default_rng(seed).integers(-50, 50, shape).astype(TYPES[kind]) for _ in "AB"
-    ]
+    values = np.random.default_rng(seed)
+    arrays = [(50 * values.standard_normal(shape)).astype(TYPES[kind]) for _ in "AB"]
     wanted, found = ([array.copy() for array in arrays] for _ in range(2))
     function.compile("")(*wanted)
     function.compile("vectorize{loops=i width=8}")(*found)
     for mine, other in zip(found, wanted, strict=True):
         np.testing.assert_array_equal(mine, other)
+
+
+def test_an_operand_that_is_there_twice_in_one_column_alone() -> None:
+    """`B[i][0] = A[i][0] * A[i][0]`, and `B[i][1] = A[i][1] * A[i][0]`."""
+    matrix = "memref<37x2xi32>"
+    function = loopwright.load(
+        f"""func.func @f(%A: {matrix}, %B: {matrix}, %D: {matrix}, %R: memref<37xi32>,
+                         %C: memref<2xi32>) {{
+          affine.for %i = 0 to 37 {{
+            affine.for %c = 0 to 1 {{
+              %0 = affine.load %A[%i, 0] : {matrix}
+              %1 = affine.load %A[%i, 1] : {matrix}
+              %2 = arith.muli %0, %0 : i32
+              %3 = arith.muli %1, %0 : i32
+              affine.store %2, %B[%i, 0] : {matrix}
+              affine.store %3, %B[%i, 1] : {matrix}
+            }}
+          }}
+          return
+        }}"""
+    )["f"]
+    check(function, "i32", 37, 2, 4)

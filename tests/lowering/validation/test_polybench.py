@@ -27,7 +27,7 @@ def check_default(name: str, size: str) -> None:
     scop = polybench(name)
     sizes = infer_extents(scop, catalogue()[f"polybench/{name}"].parameter_values(size))
     schedule = default_schedule(scop, sizes, WIDE, threads=2, reassociate=False)
-    assert str(verdict(schedule, sizes)) == "proved"
+    assert verdict(schedule, sizes).is_proved
 
 
 @pytest.mark.parametrize("name", DEFAULT)

@@ -8,25 +8,17 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping
-from copy import deepcopy
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from support.arithmetic import UndefinedBehaviourError
 from support.choice import SeededChooser
 from support.differential import function_of
-from support.interpreter import OutOfBoundsError
-from support.loop_ir_interpreter import LoopIRInterpreter
+from support.loop_ir_runs import Case, is_same
 from support.random_memory import INTEGERS
 from support.random_programs import generate, seeded_sizes
 from support.random_schedules import random_schedule
 from support.register_mutations import mutants
 from support.scops import schedule_of
-from support.validation import generated
-from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
 
 from loopwright.dialects.memref import is_memref
 from loopwright.lowering.loops.alias_analysis import Numbering
@@ -165,47 +157,6 @@ CASES = {
     ),
     "empty loops": (LAST, "", [LINE, {"n": 3, "m": 3}, {"n": 3, "m": 2}], False),
 }
-
-
-@dataclass
-class Case:
-    """A schedule, the sizes that loop IR is for, and arguments of some calls."""
-
-    schedule: Schedule
-    sizes: Mapping[str, int]
-    calls: list[list[object]]
-
-    def rewritings(self) -> list[Rewriting]:
-        """New loop IR, before and after each pass."""
-        return list(generated(self.schedule, self.sizes).rewritings)
-
-    def outcome(self, function: func.FuncOp) -> list[list[object] | None]:
-        """Arguments after each call of loop IR, and results; None where it goes wrong.
-
-        A value that is not used in the end may be loaded from where nothing has been stored.
-        """
-        return [_call(function, arguments) for arguments in self.calls]
-
-
-def _call(function: func.FuncOp, values: list[object]) -> list[object] | None:
-    arguments = deepcopy(values)
-    interpreter = LoopIRInterpreter(ModuleOp([function.clone()]), strict=False)
-    try:
-        return [*arguments, *interpreter.run("f", *arguments)]
-    except (OutOfBoundsError, UndefinedBehaviourError):
-        return None
-
-
-def is_same(one: list[list[object] | None], other: list[list[object] | None]) -> bool:
-    """Whether all calls of two functions have the same outcome, and none goes wrong."""
-    return all(map(_is_equal, one, other))
-
-
-def _is_equal(one: list[object] | None, other: list[object] | None) -> bool:
-    if one is None or other is None:
-        return False
-    pairs = zip(one, other, strict=True)
-    return all(np.array_equal(*map(np.asarray, pair), equal_nan=True) for pair in pairs)
 
 
 def is_proved(rewriting: Rewriting) -> bool:
