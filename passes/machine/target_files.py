@@ -33,8 +33,6 @@ _GENERIC = {
 
 _LEAST = "generic-sse2"
 
-_MODEL, _FLAGS = "model", "flags"
-
 
 @dataclass(frozen=True)
 class TargetFile:
@@ -75,33 +73,45 @@ def reference_machine() -> Machine:
 def nearest_file(info: CpuInfo) -> TargetFile:
     """The file that describes a processor best.
 
-    That is the one of its model, unless vectors of that width cannot be used, as in some virtual
-    machines; else a generic one.
+    That is the one of its model, or one whose flags it has: hypervisors make up models more often
+    than flags, so these count more. Where vectors of that width cannot be used, as in some virtual
+    machines, or where there is none, it is a generic one.
     """
     generic = _generic(info.features)
-    files = (target_file(name) for name in target_names() if _describes(_identity(name), info))
+    files = (target_file(name) for name in _describing(info))
     return next((f for f in files if _generic(f.features) == generic), None) or target_file(generic)
+
+
+def _describing(info: CpuInfo) -> list[str]:
+    """The targets whose flags or whose model a processor has, in this order."""
+    by_flags: list[str] = []
+    by_model: list[str] = []
+    for name in target_names():
+        identity = dict(_identity(name))
+        flags, model = identity.pop("flags", ()), identity.pop("model", None)
+        if not identity or not _describes(identity, info):
+            continue
+        if flags and info.features.issuperset(flags):
+            by_flags.append(name)
+        if model is None or _describes({"model": model}, info):
+            by_model.append(name)
+    return [*by_flags, *by_model]
 
 
 def _identity(name: str) -> Mapping[str, Any]:
     """The table `cpuinfo` of a target's file, whose figures are not read.
 
     It is what fields of /proc/cpuinfo are on such machines: one of some words, numbers, or ranges
-    of numbers (first and last). `flags` are some that no other processor of the vendor has: they
-    tell it where a virtual machine claims another model.
+    of numbers (first and last); `flags` are some that no other processors of the vendor have.
     """
     _, _, rest = read_text(FOLDER / f"{name}.toml").partition("\n[cpuinfo]\n")
     return tomllib.loads(rest.partition("\n[")[0])
 
 
 def _describes(identity: Mapping[str, Any], info: CpuInfo) -> bool:
-    """Whether Linux says of a processor what it says of those of a target."""
-    flags = frozenset[str](identity.get(_FLAGS, ()))
-    told = {_MODEL} if flags and flags <= info.features else set[str]()
-    return bool(identity) and all(
-        _is_one_of(info.fields.get(field, ""), allowed)
-        for field, allowed in identity.items()
-        if field != _FLAGS and field not in told
+    """Whether fields of a processor are among those of a target."""
+    return all(
+        _is_one_of(info.fields.get(field, ""), allowed) for field, allowed in identity.items()
     )
 
 

@@ -32,6 +32,10 @@ STOLEN = 8
 
 MINIMUM_DRAM_BYTES = 256 << 20
 
+BEYOND_L2 = 16
+"""Sizes of the second-level caches that are hardly in them, and that a virtual machine's share of a
+shared cache holds, which Linux does not tell."""
+
 
 def measure_machine(progress: Callable[[str], None] = lambda text: None) -> MeasuredMachine:
     """Measures this machine, in a few seconds; `progress` is told what comes next."""
@@ -107,7 +111,7 @@ def _bandwidths(
 ) -> dict[str, dict[str, Measurement]]:
     result: dict[str, dict[str, Measurement]] = {pattern.name: {} for pattern in PATTERNS}
     for threads in counts:
-        size = _working_set(caches, level, threads)
+        size = working_set(caches, level, threads)
         buffers = [_Buffer(size) for _ in range(threads)]
         for pattern in PATTERNS:
             result[pattern.name][str(threads)] = _bandwidth(
@@ -116,12 +120,13 @@ def _bandwidths(
     return result
 
 
-def _working_set(caches: Mapping[str, int], level: str, threads: int) -> int:
-    """Bytes of each thread: half of the cache, or far more than all caches."""
+def working_set(caches: Mapping[str, int], level: str, threads: int) -> int:
+    """Bytes of each thread: half of the cache at most, or far more than all caches."""
     if level in PRIVATE:
         return caches[level] // 2
     if level != DRAM:
-        return caches[level] // 2 // threads
+        nearby = caches.get("L2", caches[level])
+        return min(caches[level] // 2 // threads, BEYOND_L2 * nearby)
     return max(MINIMUM_DRAM_BYTES, 4 * max(caches.values(), default=0)) // threads
 
 

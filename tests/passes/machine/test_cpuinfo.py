@@ -9,6 +9,8 @@ from loopwright.passes.machine.target_files import nearest_file
 
 AVX2 = "fpu sse sse2 ssse3 sse4_1 avx fma avx2 bmi2"
 AVX512 = f"{AVX2} avx512f avx512dq avx512vl"
+FP16 = f"{AVX512} avx512_fp16"
+"""With a flag that no Ice Lake (model 106) and no Rocket Lake (167) has."""
 
 
 def x86(vendor: str, family: int, model: int, flags: str) -> str:
@@ -56,11 +58,11 @@ CPU revision\t: 1
         (x86("GenuineIntel", 6, 143, AVX512), "sapphirerapids"),
         (x86("GenuineIntel", 6, 207, AVX512), "sapphirerapids"),
         (x86("GenuineIntel", 6, 173, AVX512), "sapphirerapids"),
-        (x86("GenuineIntel", 6, 167, f"{AVX512} amx_tile"), "sapphirerapids"),
-        (x86("GenuineIntel", 6, 167, f"{AVX2} amx_tile"), "generic-avx2"),
+        (x86("GenuineIntel", 6, 167, FP16), "sapphirerapids"),
+        (x86("GenuineIntel", 6, 106, FP16), "sapphirerapids"),
         (x86("GenuineIntel", 6, 167, AVX512), "generic-avx512"),
-        (x86("AuthenticAMD", 6, 167, f"{AVX512} amx_tile"), "generic-avx512"),
-        (x86("AuthenticAMD", 25, 17, f"{AVX512} amx_tile"), "zen4"),
+        (x86("AuthenticAMD", 25, 17, FP16), "zen4"),
+        (x86("AuthenticAMD", 99, 1, FP16), "generic-avx512"),
         (arm(0xD40, "fp asimd sve"), "neoverse-v1"),
         (x86("AuthenticAMD", 23, 49, AVX2), "generic-avx2"),
         (x86("GenuineIntel", 6, 85, AVX512), "generic-avx512"),

@@ -117,6 +117,21 @@ def test_measuring_fills_every_field(monkeypatch: pytest.MonkeyPatch) -> None:
     assert json.loads(json.dumps(machines.to_json(machine)))["cores"] == machine.cores
 
 
+@pytest.mark.parametrize(
+    ("caches", "threads", "size"),
+    [
+        ({"L1": 32 << 10, "L2": 1 << 20, "L3": 32 << 20}, 1, 16 << 20),
+        ({"L1": 32 << 10, "L2": 1 << 20, "L3": 32 << 20}, 2, 8 << 20),
+        ({"L1": 48 << 10, "L2": 2 << 20, "L3": 480 << 20}, 2, 32 << 20),
+        ({"L1": 48 << 10, "L3": 8 << 20}, 1, 4 << 20),
+    ],
+)
+def test_a_shared_cache_is_probed_where_a_part_of_it_holds_the_data(
+    caches: dict[str, int], threads: int, size: int
+) -> None:
+    assert measuring.working_set(caches, "L3", threads) == size
+
+
 def test_the_roofline_is_drawn() -> None:
     lines = draw(make_machine(), "f64", 1).splitlines()
     assert len(lines) == HEIGHT + 3
