@@ -8,6 +8,7 @@ from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.strict_order_reductions import strict_order_reductions
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import loops_around, nests, statements
 from loopwright.passes.schedules.schedule import Schedule
@@ -127,7 +128,8 @@ def test_sums_that_keep_their_order_run_in_lanes() -> None:
     assert str(ordered).startswith("interchange{loops=j,i,k}")
     assert f"vectorize{{loops=i width={lanes}}}" in str(ordered)
     sizes = infer_extents(function.scop, {"M": 20480, "N": 1, "K": 1280})
-    relaxed = default_schedule(function.scop, sizes, threads=1, reassociate=True)
+    zen = Target.named("zen4")
+    relaxed = default_schedule(function.scop, sizes, zen, threads=1, reassociate=True)
     assert str(relaxed) == "interchange{loops=j,i,k},unroll-and-jam{loops=i factor=4}"
 
 
