@@ -89,10 +89,10 @@ def _folded(
             test = holds(rest[0], goes_on)
             behind = [If(block.place, block.start, block.end, test, inner, nothing)]
             rest = []
-        parts = (
-            _folded(each if _leaves(each, reason) else [*each, *rest], reason, goes_on)
-            for each in (one, other)
-        )
+        both: list[list[Statement]] = [
+            list(each) if _leaves(each, reason) else [*each, *rest] for each in (one, other)
+        ]
+        parts = (_folded(each, reason, goes_on) for each in both)
         return [*before, _branches(statement, *parts), *behind]
     return list(statements)
 

@@ -31,11 +31,12 @@ def check_memory(entry: BenchKernel, size: Size) -> None:
 
 def written_arrays(function: Function, arguments: list[Any]) -> list[WrittenArray]:
     """The arrays that the function writes, with their contents."""
-    return [
-        WrittenArray(value, value.copy(), argument.reads)
+    written: list[tuple[Array, bool]] = [
+        (value, argument.reads)
         for value, argument in zip(arguments, function.signature.arguments, strict=True)
         if isinstance(value, np.ndarray) and isinstance(argument, ArrayArgument) and argument.writes
     ]
+    return [WrittenArray(array, array.copy(), is_read) for array, is_read in written]
 
 
 class Case:
