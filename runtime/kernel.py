@@ -140,7 +140,7 @@ class Kernel(Immutable):
 
     @property
     def schedule(self) -> Schedule | None:
-        """The schedule; None when the loops are those of the program.
+        """The schedule; None where none was asked for.
 
         One that is chosen for the sizes is that of the last specialisation; raises NotSpecialised.
         """

@@ -39,7 +39,7 @@ class Code:
     where the function starts, `failures` where a 64-bit counter of its failed allocations is (None
     when it allocates nothing), `violation` where the record of accesses outside of arrays is (None
     when they are not checked). `threads` run it (1 without parallel loops). `schedule_text` is the
-    schedule as text, None where the program runs as written. `verdict` is what the validation of
+    schedule as text, None where none was asked for. `verdict` is what the validation of
     the loops has said, if there was one. The code stays in memory as long as this object does.
     """
 

@@ -86,12 +86,14 @@ class Source:
         return self.subject.scop
 
     def schedule_for(self, sizes: Mapping[str, int]) -> Schedule | None:
-        """The schedule for these sizes; None where the program runs as written."""
+        """The schedule for these sizes; None where the text of the program is compiled.
+
+        A chosen schedule without steps is one: what it leaves in memory is kept in registers.
+        """
         if self.choose is None:
             return self.schedule
         with stage("choose schedule"):
-            chosen = self.choose(sizes)
-        return chosen if chosen.transformations else None
+            return self.choose(sizes)
 
     def __repr__(self) -> str:
         return summary(self, f"of {self.subject.name}")
