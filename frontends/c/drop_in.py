@@ -191,6 +191,7 @@ def _rotations(translation: Translation, source: CSource) -> str:
     return f" else {{ {' '.join((*declarations, *texts))} }}" if texts else ""
 
 
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _RACES = {"-fallow-store-data-races", "-Ofast"}
 
 _HEAD = re.compile(r"for\s*\([^;,]*;[^;,]*;[^;,]*[-+=][^;,]*\)\s*")
@@ -235,6 +236,7 @@ def _heads(translation: Translation, source: CSource) -> list[str]:
     found: list[str] = []
     for each in translation.running:
         head = source.data[each.start : each.body.start].decode(errors="replace")
+        head = _COMMENT.sub(" ", head)
         match = re.match(r"for\s*\([^;]*;[^;]*;", head)
         if match is None:
             return []

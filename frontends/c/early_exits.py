@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from .c_types import INT
 from .counted_loops import Behind, is_read_behind, mapped, mapped_statement
-from .jumps import BREAK, CONTINUE, has_jump, holds, number, without_jumps
+from .jumps import BREAK, CONTINUE, has_jump, holds, number, whole, without_jumps
 from .loop_steps import is_name
 from .tree import (
     Binary,
@@ -65,16 +65,8 @@ def _statement(node: Statement, behind: Behind) -> list[Statement]:
         return [node]
     loop = replace(node, body=_block(node.body, ([node], *behind)))
     if _jumps(loop, CONTINUE):
-        loop = replace(loop, body=_whole(loop.body))
+        loop = replace(loop, body=whole(loop.body, CONTINUE))
     return _ended(loop, behind) if _jumps(loop, BREAK) else [loop]
-
-
-def _whole(body: Block) -> Block:
-    """The body of a loop without `continue`."""
-    symbol = Symbol("goes_on", INT, body.place, 0)
-    folded = without_jumps(body, CONTINUE, symbol)
-    first = Declare(body.place, body.start, body.start, symbol, number(body, 1))
-    return replace(folded, statements=[first, *folded.statements])
 
 
 def _ended(loop: For | While, behind: Behind) -> list[Statement]:

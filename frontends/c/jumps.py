@@ -10,6 +10,7 @@ from .tree import (
     Assignment,
     Binary,
     Block,
+    Declare,
     Evaluate,
     Expression,
     If,
@@ -34,6 +35,14 @@ def without_jumps(body: Block, reason: str, goes_on: Symbol | None = None) -> Bl
     such a variable, these jumps stay, and are refused.
     """
     return replace(body, statements=_folded(body.statements, reason, goes_on))
+
+
+def whole(body: Block, reason: str) -> Block:
+    """A block without such jumps, with a variable of its own that says whether it goes on."""
+    symbol = Symbol("goes_on", INT, body.place, 0)
+    folded = without_jumps(body, reason, symbol)
+    first = Declare(body.place, body.start, body.start, symbol, number(body, 1))
+    return replace(folded, statements=[first, *folded.statements])
 
 
 def has_jump(statements: Sequence[Statement], reason: str) -> bool:

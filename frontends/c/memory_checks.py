@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 import islpy as isl
 from xdsl.dialects.builtin import FileLineColLoc
@@ -14,6 +14,7 @@ from ...passes.polyhedral.scop import Access, Scop
 from .c_types import ArrayType, FloatType, IntegerType, PointerType
 from .translate import Parameter, Translation
 from .tree import Symbol
+from .variables import assigned_symbols
 
 
 def check_conditional_accesses(
@@ -48,8 +49,10 @@ def check_gathers(translation: Translation) -> None:
     """Raises SourceError for elements at subscripts that depend on data that may not be apart.
 
     How many elements such an array has is known where it is declared as one; the elements that a
-    pointer leads to are none of those that are written where one of the pointers is `restrict`.
+    pointer leads to are none of those that are written where one of the pointers is `restrict`, and
+    the other is not based on it.
     """
+    assigned = assigned_symbols(translation.region.function.body.statements, ()).keys()
     written = [each for each in translation.parameters if each.name in translation.written]
     for parameter in translation.parameters:
         if parameter.name not in translation.gathered or not has_unknown_length(parameter):
@@ -62,7 +65,7 @@ def check_gathers(translation: Translation) -> None:
                 "read the element before the condition",
             )
         for other in written:
-            if not (_is_restrict(symbol) or _is_restrict(other.symbol) or _is_own(other.symbol)):
+            if not (_is_own(other.symbol) or _are_apart(symbol, other.symbol, assigned)):
                 raise SourceError(
                     f"'{symbol.name}' is read at subscripts that depend on data, and may overlap "
                     f"'{other.symbol.name}': C does not tell how many elements it has",
@@ -78,10 +81,23 @@ def has_unknown_length(parameter: Parameter) -> bool:
     return not is_array and bool(parameter.elements and parameter.elements.extents)
 
 
-def _is_restrict(symbol: Symbol) -> bool:
-    """Whether no other pointer leads to the elements that are accessed by this one."""
-    is_plain = symbol.is_parameter and not symbol.through
-    return is_plain and isinstance(symbol.type, PointerType) and symbol.type.restrict
+def _are_apart(one: Symbol, other: Symbol, assigned: Set[Symbol]) -> bool:
+    """Whether one of two is a `restrict` parameter, and the other surely not based on it.
+
+    A parameter has the value that it is given where nothing assigns it; what is assigned later, a
+    global pointer and a member of a structure may be based on any pointer.
+    """
+    lasting = [
+        each.is_parameter and not each.has_address and each not in assigned for each in (one, other)
+    ]
+    are_known = all(
+        not each.through and (is_lasting or isinstance(each.type, ArrayType))
+        for each, is_lasting in zip((one, other), lasting, strict=True)
+    )
+    return are_known and any(
+        is_lasting and isinstance(each.type, PointerType) and each.type.restrict
+        for each, is_lasting in zip((one, other), lasting, strict=True)
+    )
 
 
 def _is_own(symbol: Symbol) -> bool:

@@ -48,7 +48,7 @@ static void shift(int n, real *x, real *y) {
 }
 struct grid { int n; real factor, *cells; };
 static void scale_cells(struct grid *g) {
-    for (int i = 0; i < g->n; i++) g->cells[i] *= g->factor;
+    for (int i = 0; /* one; each */ i < g->n; i++) g->cells[i] *= g->factor;
 }
 int main(void) {
     static real A[N][N], B[N * N], C[N * N];

@@ -82,6 +82,28 @@ def test_gathers_that_stay(name: str, tmp_path: Path) -> None:
     assert "'x' is read at subscripts that depend on data" in " ".join(map(str, made.left_out))
 
 
+BASED = {
+    "a local pointer": "double *restrict x, double *z) {{ double *y = x;",
+    "a parameter": "double *restrict x, double *y) {{ y = x + 1;",
+    "a parameter in some cases": "double *restrict x, double *y) {{ if (n > 3) y = x;",
+    "the restrict one": "double *x, double *restrict y) {{ x = y;",
+    "a global pointer": "double *restrict x, double *z) {{ y = x;",
+    "a member": "double *restrict x, struct g *g) {{ g->y = x;",
+}
+
+
+@pytest.mark.parametrize("name", BASED)
+def test_pointers_that_may_be_based_on_restrict_ones(name: str, tmp_path: Path) -> None:
+    path, head = tmp_path / "f.c", BASED[name].replace("{{", "{")
+    y = "g->y" if "g->" in head else "y"
+    path.write_text(
+        "#include <stdio.h>\nstruct g { double *y; };\nstatic double *y;\n"
+        f'void f(int n, const int *idx, {head} puts("");\n'
+        f"for (int i = 0; i < n; i++) {y}[i] += x[idx[i]];\n}}\n"
+    )
+    assert not loopwright.drop_in(path, tmp_path / "g.c").replaced
+
+
 @pytest.mark.parametrize(
     "beside",
     [

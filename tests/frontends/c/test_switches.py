@@ -28,6 +28,16 @@ SWITCHES = {
         "switch (i % 2) { case 1: switch (z[i]) { case 1: x[i] = 7; break; default: x[i] = 8; }"
         " break; case 0: x[i] = 6; }"
     ),
+    "breaks that both branches may pass": (
+        "switch (z[i]) { case 1: if (x[i] > 0) { if (x[i] > 3) break; x[i] += 1; } x[i] += 2;"
+        " break;"
+        " default: if (x[i] > 4) { if (x[i] < 0) break; else x[i] = 2; } x[i] += 100; break; }"
+        " if (x[i] > 90) continue; x[i] -= 7;"
+    ),
+    "breaks of loops around": (
+        "if (i == 30) break; switch (z[i]) { case 1: case 2:"
+        " if (x[i] > 0) { if (x[i] > 3) break; x[i] += 1; } x[i] += 2; }"
+    ),
     "labels of default": (
         "switch ((unsigned char)z[i]) { default: case 253: x[i] = 4; break; case 1: ; }"
     ),
