@@ -24,8 +24,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from llvmlite import binding
-
 from loopwright.passes.machine.target import Target
 
 ROOT = Path(__file__).parents[1]
@@ -112,10 +110,10 @@ def code() -> str:
 
 def machine() -> str:
     """The name of this machine; one that is new is added to the list."""
-    name = named(binding.get_host_cpu_name())
+    target = Target.host()
+    name = named(target.processor)
     machines = json.loads(MACHINES.read_text())
     if name not in machines:
-        target = Target.host()
         machines[name] = f"{target.cores} cores of {name}, {target.vector_bits}-bit vectors"
         MACHINES.write_text(json.dumps(dict(sorted(machines.items())), indent=1) + "\n")
     return name
