@@ -396,7 +396,10 @@ func.func @factor(%A: memref<8xCOUNTxCOUNTxf64>) {
 @pytest.mark.parametrize(("count", "masked"), [(15, False), (16, False), (200, True)])
 def test_short_sums_of_varying_length_stay_scalar(count: int, masked: bool) -> None:
     (function,) = load(SHORT_SUMS.replace("COUNT", str(count))).values()
-    kernel = function.compile("parallel{loops=b}", threads=1, fast_math=True)
+    # On Intel's processors LLVM takes the eight batches as lanes, with scatters.
+    has = Target.host().features.issuperset
+    zen = next((t for t in map(Target.named, ("zen4", "zen3")) if has(t.features)), None)
+    kernel = function.compile("parallel{loops=b}", threads=1, fast_math=True, target=zen)
     a = 0.1 * np.random.default_rng(0).random((8, count, count))
     expected = a.copy()
     for i in range(count):
