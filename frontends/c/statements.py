@@ -154,21 +154,19 @@ class Statements:
         self.emitter.nest(head.line, block, node)
 
     def _while(self, node: While) -> None:
-        guards = self.expressions.guards
-        outer, guards.in_branches = guards.in_branches, True
-        condition = self.expressions.conditions.condition(node.test)
-        with self.emitter.block() as before:
-            if isinstance(condition, Fixed):
-                truth = self.emitter.constant(str(condition.value).lower(), "i1")
-            elif is_affine(condition) or not tests_data(condition):
-                truth = self._mixed(condition, node)
-            else:
-                truth = self.expressions.conditions.truth(condition, node.test)
-            self.emitter.line(f"scf.condition({truth})", node)
-        with self.emitter.block() as after:
-            self.block(node.body)
-            self.emitter.line("scf.yield", node)
-        guards.in_branches = outer
+        with self.expressions.guards.in_opaque():
+            condition = self.expressions.conditions.condition(node.test)
+            with self.emitter.block() as before:
+                if isinstance(condition, Fixed):
+                    truth = self.emitter.constant(str(condition.value).lower(), "i1")
+                elif is_affine(condition) or not tests_data(condition):
+                    truth = self._mixed(condition, node)
+                else:
+                    truth = self.expressions.conditions.truth(condition, node.test)
+                self.emitter.line(f"scf.condition({truth})", node)
+            with self.emitter.block() as after:
+                self.block(node.body)
+                self.emitter.line("scf.yield", node)
         self.emitter.nests("scf.while () : () -> ()", before, "} do {", after, node)
 
     # Conditions

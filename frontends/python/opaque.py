@@ -65,16 +65,14 @@ class Opaque:
         """A `while` loop; raises SourceError."""
         if node.orelse:
             raise self.source.error(node.orelse[0], "'else' behind a loop is not supported")
-        guards = self.expressions.guards
-        outer, guards.in_branches = guards.in_branches, True
-        condition = self.expressions.condition(node.test)
-        with self.emitter.block() as before:
-            truth = self._truth(condition, node.test)
-            self.emitter.line(f"scf.condition({truth})", node)
-        with self.emitter.block() as after:
-            body()
-            self.emitter.line("scf.yield", node)
-        guards.in_branches = outer
+        with self.expressions.guards.in_opaque():
+            condition = self.expressions.condition(node.test)
+            with self.emitter.block() as before:
+                truth = self._truth(condition, node.test)
+                self.emitter.line(f"scf.condition({truth})", node)
+            with self.emitter.block() as after:
+                body()
+                self.emitter.line("scf.yield", node)
         self.emitter.nests("scf.while () : () -> ()", before, "} do {", after, node)
 
     def _truth(self, condition: Condition, node: ast.expr) -> str:

@@ -29,6 +29,15 @@ class Guards(Generic[Node]):
         return tuple(self._conditions)
 
     @contextmanager
+    def in_opaque(self) -> Generator[None]:
+        """Meanwhile, nothing is computed where its condition does not hold."""
+        outer, self.in_branches = self.in_branches, True
+        try:
+            yield
+        finally:
+            self.in_branches = outer
+
+    @contextmanager
     def under(self, truth: str, holds: bool) -> Generator[None]:
         """Meanwhile, elements matter only where a condition holds, or does not."""
         self._conditions.append((truth, holds))
