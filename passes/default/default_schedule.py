@@ -319,6 +319,7 @@ def _best_answers(
 def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingContext) -> Schedule:
     """A nest under its first strategy, or under a rival that is estimated to be clearly better.
 
+    Or not slower, and simpler: what memory bounds gains nothing by more steps.
     Rivals of `COMPETING` are all `FALLBACKS`, and the nest as it is; such a strategy that is a
     fallback itself has no preference. Rivals of others are `ALWAYS_COMPETING`.
     """
@@ -332,11 +333,11 @@ def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingConte
         rivals.append(schedule)
     own = None if first.strategy in FALLBACKS else first.on(schedule, context)
     best = min(rivals, key=lambda rival: estimate(rival, context), default=None)
-    if best is None:
-        return own or schedule
-    if own is None or estimate(best, context) < GAIN * estimate(own, context):
-        return best
-    return own
+    if best is None or own is None:
+        return best or own or schedule
+    seconds, least = estimate(own, context), estimate(best, context)
+    is_simpler = len(best.transformations) < len(own.transformations)
+    return best if least < GAIN * seconds or (is_simpler and least <= seconds) else own
 
 
 def _groups(schedule: Schedule) -> list[tuple[str, ...]]:
