@@ -23,11 +23,7 @@ from .scheduling_context import SchedulingContext
 def stored_statistics(schedule: Schedule, context: SchedulingContext) -> ProgramStatistics:
     """The statistics of a schedule's program with its private arrays as they are stored."""
     statistics = context.statistics(schedule.scop)
-    contracted = [
-        array
-        for array in schedule.scop.arrays
-        if array.scope_depth
-    ]
+    contracted = [array for array in schedule.scop.arrays if array.scope_depth]
     if not contracted:
         return statistics
     # Statements without instances are not in the tree.

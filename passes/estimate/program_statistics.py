@@ -211,9 +211,7 @@ class StatementStatistics:
         found = [inner / outer if outer else 0.0 for outer, inner in pairwise(counts)]
         return tuple(found[order.index(position)] for position in range(len(order)))
 
-    def _spans_under(
-        self, loops: Sequence[Loop], used: Collection[int] = ()
-    ) -> tuple[float, ...]:
+    def _spans_under(self, loops: Sequence[Loop], used: Collection[int] = ()) -> tuple[float, ...]:
         """Spans for loops (outermost first).
 
         Where iterators are in blocks together, as behind a split by a tile loop, the outer loops'
