@@ -21,7 +21,7 @@ from .gather_costs import gather_cycles
 from .handed_values import handed_values
 from .loops_around import LoopsAround, masked_share
 from .masked_rows import behind_masked_rows
-from .opaque_work import opaque_operations
+from .relative_work import opaque_operations
 from .operation_costs import Changes, operation_class, throughput
 from .paired_products import adds_pairs
 from .partial_tiles import partial_cycles, utilisation
