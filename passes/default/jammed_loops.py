@@ -9,7 +9,16 @@ from ..estimate.estimate import estimate
 from ..estimate.scheduled_program import ScheduledProgram
 from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.vector_loops import VectorLoops
-from ..polyhedral.schedule_tree import Loop, Tree, chains, leaves, nest_of, nests, statements
+from ..polyhedral.schedule_tree import (
+    Loop,
+    Sequence,
+    Tree,
+    leaves,
+    loops,
+    nest_of,
+    nests,
+    statements,
+)
 from ..schedules.schedule import Schedule
 from ..schedules.unrolled_copies import MOST_COPIES
 from ..transformations.unroll_and_jam import UnrollAndJam
@@ -62,14 +71,15 @@ def jammed_loops(schedule: Schedule, context: SchedulingContext) -> Schedule:
 
 
 def _around_innermost(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Iterator[Loop]:
-    """Loops that are neither innermost, nor of tiles, nor marked but as parallel.
+    """Loops that are neither innermost, nor of tiles, nor marked but as parallel; each once.
 
     Around marked vectors, only those whose iterations are independent: vectors that are made of
     others in registers are not when copies come in between. Around copies that LLVM is to make
     vectors of, none: it does not from more of them.
     """
     vectors = VectorLoops(ScheduledProgram(schedule, context))
-    for members in chains(nest):
+    seen: set[int] = set()
+    for members in _paths(nest):
         tiles = {loop.within.tile for loop in members if loop.within is not None}
         copies = prod(loop.unroll or 1 for loop in members)
         has_vectors = any(loop.vector is not None for loop in members)
@@ -81,8 +91,22 @@ def _around_innermost(schedule: Schedule, nest: Tree, context: SchedulingContext
         for loop in members[-INNERMOST:-1]:
             is_free = loop.vector is None and loop.unroll is None and loop.within is None
             is_undisturbed = not has_vectors or schedule.is_coincident(loop)
-            if is_free and loop.name not in tiles and is_undisturbed:
+            if is_free and loop.name not in tiles and is_undisturbed and id(loop) not in seen:
+                seen.add(id(loop))
                 yield loop
+
+
+def _paths(tree: Tree, outer: tuple[Loop, ...] = ()) -> Iterator[tuple[Loop, ...]]:
+    """The loops around each innermost one, itself included."""
+    if isinstance(tree, Loop):
+        path = (*outer, tree)
+        if any(loops(tree.body)):
+            yield from _paths(tree.body, path)
+        else:
+            yield path
+    elif isinstance(tree, Sequence):
+        for child in tree.children:
+            yield from _paths(child, outer)
 
 
 def _has_vectors_of_copies(innermost: Loop, nest: Tree, vectors: VectorLoops) -> bool:
