@@ -6,8 +6,8 @@
 Two overlapping vectors, each a power of two long, cover any number of lanes. Instruction sets
 without masks for an element's width would access lane by lane.
 
-Those of private memory are one vector of as many lanes: LLVM hands on what is stored to loads of the
-same type, and where it cannot, processors do, as both have the same pieces.
+Private elements are one vector of as many lanes: LLVM hands on what is stored to loads of the same
+type, and where it cannot, processors do, as both have the same pieces.
 """
 
 from __future__ import annotations

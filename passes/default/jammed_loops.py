@@ -13,6 +13,7 @@ from ..polyhedral.schedule_tree import (
     Loop,
     Sequence,
     Tree,
+    chain,
     leaves,
     loops,
     nest_of,
@@ -32,6 +33,9 @@ FACTORS = (2, 4, 8)
 
 LEAST_SHARE = 0.05
 """Loops around less of the program's work than this are not tried: they cannot save a tenth."""
+
+FEWEST_ITERATIONS = 16
+"""Of loops around several others that are jammed."""
 
 INNERMOST = 4
 """Only so many of the innermost loops of a chain are looked at."""
@@ -78,6 +82,7 @@ def _around_innermost(schedule: Schedule, nest: Tree, context: SchedulingContext
     vectors of, none: it does not from more of them.
     """
     vectors = VectorLoops(ScheduledProgram(schedule, context))
+    statistics = context.statistics(schedule.scop)
     seen: set[int] = set()
     for members in _paths(nest):
         tiles = {loop.within.tile for loop in members if loop.within is not None}
@@ -88,9 +93,13 @@ def _around_innermost(schedule: Schedule, nest: Tree, context: SchedulingContext
             continue
         if not has_vectors and (has_copies or _has_vectors_of_copies(members[-1], nest, vectors)):
             continue
-        for loop in members[-INNERMOST:-1]:
+        for place, loop in list(enumerate(members))[-INNERMOST:-1]:
             is_free = loop.vector is None and loop.unroll is None and loop.within is None
             is_undisturbed = not has_vectors or schedule.is_coincident(loop)
+            if len(chain(loop)) < len(members) - place:
+                # Around several loops there is more that is left over.
+                trips = statistics.statements[statements(members[-1])[0]].trips(members)[place]
+                is_undisturbed = trips >= FEWEST_ITERATIONS and schedule.is_coincident(loop)
             if is_free and loop.name not in tiles and is_undisturbed and id(loop) not in seen:
                 seen.add(id(loop))
                 yield loop

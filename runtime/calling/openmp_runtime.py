@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 SPINS = 9000
-"""How often a thread that waits looks before it sleeps: for 180 us on a Zen 3, 100 on a Granite Rapids.
+"""How often a thread that waits looks before it sleeps: 180 us on a Zen 3, 100 on Granite Rapids.
 
 Between two calls, others take half of that to write a megabyte of arguments."""
 
