@@ -11,13 +11,15 @@ from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.vector_loops import VectorLoops
 from ..polyhedral.schedule_tree import (
     Loop,
-    Sequence,
     Tree,
     chain,
+    chains,
     leaves,
     loops,
+    loops_around,
     nest_of,
     nests,
+    place_of,
     statements,
 )
 from ..schedules.schedule import Schedule
@@ -35,7 +37,7 @@ LEAST_SHARE = 0.05
 """Loops around less of the program's work than this are not tried: they cannot save a tenth."""
 
 FEWEST_ITERATIONS = 16
-"""Of loops around several others that are jammed."""
+"""Of a loop that is not perfectly nested: more is left over."""
 
 INNERMOST = 4
 """Only so many of the innermost loops of a chain are looked at."""
@@ -58,7 +60,8 @@ def jammed_loops(schedule: Schedule, context: SchedulingContext) -> Schedule:
     for names in [statements(nest) for nest in nests(schedule.tree)]:
         nest = nest_of(schedule.tree, names[0])
         best, least = schedule, seconds
-        for loop in _around_innermost(schedule, nest, context):
+        around = _around_innermost(schedule, nest, context)
+        for loop in [*around, *_imperfect_nests(schedule, nest, context)]:
             if sum(known[name].work for name in statements(loop)) < least_work:
                 continue
             reached = seconds
@@ -75,16 +78,14 @@ def jammed_loops(schedule: Schedule, context: SchedulingContext) -> Schedule:
 
 
 def _around_innermost(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Iterator[Loop]:
-    """Loops that are neither innermost, nor of tiles, nor marked but as parallel; each once.
+    """Loops that are neither innermost, nor of tiles, nor marked but as parallel.
 
     Around marked vectors, only those whose iterations are independent: vectors that are made of
     others in registers are not when copies come in between. Around copies that LLVM is to make
     vectors of, none: it does not from more of them.
     """
     vectors = VectorLoops(ScheduledProgram(schedule, context))
-    statistics = context.statistics(schedule.scop)
-    seen: set[int] = set()
-    for members in _paths(nest):
+    for members in chains(nest):
         tiles = {loop.within.tile for loop in members if loop.within is not None}
         copies = prod(loop.unroll or 1 for loop in members)
         has_vectors = any(loop.vector is not None for loop in members)
@@ -93,29 +94,28 @@ def _around_innermost(schedule: Schedule, nest: Tree, context: SchedulingContext
             continue
         if not has_vectors and (has_copies or _has_vectors_of_copies(members[-1], nest, vectors)):
             continue
-        for place, loop in list(enumerate(members))[-INNERMOST:-1]:
+        for loop in members[-INNERMOST:-1]:
             is_free = loop.vector is None and loop.unroll is None and loop.within is None
             is_undisturbed = not has_vectors or schedule.is_coincident(loop)
-            if len(chain(loop)) < len(members) - place:
-                # Around several loops there is more that is left over.
-                trips = statistics.statements[statements(members[-1])[0]].trips(members)[place]
-                is_undisturbed = trips >= FEWEST_ITERATIONS and schedule.is_coincident(loop)
-            if is_free and loop.name not in tiles and is_undisturbed and id(loop) not in seen:
-                seen.add(id(loop))
+            if is_free and loop.name not in tiles and is_undisturbed:
                 yield loop
 
 
-def _paths(tree: Tree, outer: tuple[Loop, ...] = ()) -> Iterator[tuple[Loop, ...]]:
-    """The loops around each innermost one, itself included."""
-    if isinstance(tree, Loop):
-        path = (*outer, tree)
-        if any(loops(tree.body)):
-            yield from _paths(tree.body, path)
-        else:
-            yield path
-    elif isinstance(tree, Sequence):
-        for child in tree.children:
-            yield from _paths(child, outer)
+def _imperfect_nests(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Iterator[Loop]:
+    """Loops of independent iterations, not perfectly nested, with nothing marked inside."""
+    known = context.statistics(schedule.scop).statements
+    for loop in loops(nest):
+        inside = list(loops(loop.body))
+        is_plain = loop.vector is None and loop.unroll is None and loop.within is None
+        if not any(loops(chain(loop)[-1].body)):
+            continue
+        if not is_plain or any(each.is_marked or each.within is not None for each in inside):
+            continue
+        name = statements(loop)[0]
+        around = loops_around(schedule.tree, name)
+        trips = known[name].trips(around)[place_of(loop, around)]
+        if trips >= FEWEST_ITERATIONS and schedule.is_coincident(loop):
+            yield loop
 
 
 def _has_vectors_of_copies(innermost: Loop, nest: Tree, vectors: VectorLoops) -> bool:
