@@ -26,7 +26,7 @@ from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Array, Scop, Statement
 from .exact_directions import exact_directions
 from .merged_operations import merged_operations
-from .opaque_work import relative_work
+from .relative_work import relative_work
 
 Slope = int | Fraction
 """How much one thing grows with another; an int where it is whole, which is quicker."""
