@@ -446,7 +446,7 @@ class Check:
 
     def flow(self, statements, arrays, ends):
         """Reads and elements at the end -> their last writes, or the elements as they were."""
-        uses = [(s, p, *pair) for s in statements for p, pair in enumerate(s.pairs)]
+        uses = [(s, p, a, place) for s in statements for p, (a, place) in enumerate(s.pairs)]
         writes = [use for use in uses if use[2].is_write and use[2].array in arrays]
         times = union(isl.UnionMap, (s.event(p, s.timed(a.time)) for s, p, a, _ in writes))
         reads = [(name, name, (), each.identity()) for name, each in ends.items()]
