@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import getitem
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from ..lowering.llvm.options import Options
 from ..passes.machine.target import Target
@@ -15,13 +16,11 @@ from ..support.markup import MOST_COLUMNS, MOST_ROWS, block, notebook, table
 from ..support.summaries import shortened, summary
 from .calling.api_checks import (
     check_choice,
-    check_flags,
+    check_options,
     check_path,
     check_runs_here,
     check_sizes,
-    check_target,
     check_text,
-    check_threads,
 )
 from .calling.errors import BuildError, UnknownFunction
 from .calling.signature import Signature
@@ -99,8 +98,7 @@ class Function(Subject):
         TransformationError.
         """
         check_text(self.name, "a schedule", text)
-        check_target(self.name, target)
-        check_flags(self.name, fast_math=fast_math)
+        check_options(self.name, None, target, fast_math=fast_math)
         from .jit.reading import schedule_from
 
         return schedule_from(self.scop, text, target or Target.host(), reassociate=fast_math)
@@ -136,10 +134,11 @@ class Function(Subject):
         from ..passes.polyhedral.extents import infer_extents
 
         check_choice(self.name, "how", how, CHOSEN)
-        _check(self.name, threads, target, fast_math=fast_math)
+        check_options(self.name, threads, target, fast_math=fast_math)
         check_sizes(self.name, sizes, [size.name for size in self.scop.sizes])
         known = infer_extents(self.scop, sizes)
-        return self._chooser(how, threads, fast_math, target or Target.host())(known)
+        count = threads or default_threads()
+        return self._choose(how, target or Target.host(), count, fast_math, known)
 
     def explain_default(
         self,
@@ -159,25 +158,18 @@ class Function(Subject):
         from ..passes.schedules.schedule import Schedule
         from .choosing.explanation import explain_default
 
-        _check(self.name, threads, target, fast_math=fast_math)
+        check_options(self.name, threads, target, fast_math=fast_math)
         check_sizes(self.name, sizes, [size.name for size in self.scop.sizes])
         known = infer_extents(self.scop, sizes)
         original = Schedule.original(self.scop, target, reassociate=fast_math)
         return explain_default(original, SchedulingContext(known, threads or default_threads()))
 
-    def _chooser(
-        self, how: str, threads: int | None, fast_math: bool, target: Target
-    ) -> Callable[[Mapping[str, int]], Schedule]:
-        """What chooses a schedule once all sizes are known."""
-        count = threads or default_threads()
+    def _choose(
+        self, how: str, target: Target, threads: int, fast_math: bool, sizes: Mapping[str, int]
+    ) -> Schedule:
+        from .choosing.choices import CHOICES
 
-        def choose(sizes: Mapping[str, int]) -> Schedule:
-            from .choosing.choices import by_estimate, by_model, by_tuning
-
-            choice = {RULES: by_estimate, DEFAULT: by_model, AUTO: by_tuning}[how]
-            return choice(self, sizes, target, count, fast_math=fast_math)
-
-        return choose
+        return CHOICES[how](self, sizes, target, threads, fast_math=fast_math)
 
     def compile(
         self,
@@ -210,7 +202,7 @@ class Function(Subject):
         threads below 1 or above 1024, a target of another architecture, or a schedule of another
         function.
         """
-        _check(
+        check_options(
             self.name,
             threads,
             target,
@@ -220,7 +212,7 @@ class Function(Subject):
         )
         given, target = target, target or Target.host()
         check_runs_here(self.name, target)
-        options = replace(_options(threads, fast_math), check_bounds=check_bounds)
+        options = Options(num_threads=threads or 0, fast_math=fast_math, check_bounds=check_bounds)
         source = self.source(
             schedule, threads=threads, fast_math=fast_math, target=target, verify=verify
         )
@@ -230,15 +222,16 @@ class Function(Subject):
         sizes = () if chosen is None else chosen.run_time_sizes
         signature = replace(self.signature, tile_sizes=sizes)
         text = schedule if schedule is None or isinstance(schedule, str) else str(schedule) or None
-        again = {
-            "threads": threads,
-            "fast_math": fast_math,
-            "target": given,
-            "check_bounds": check_bounds,
-            "verify": verify,
-        }
-        recipe = _compile_again, (self, text, again)
-        return self.kernel_class(source, signature, options, target, recipe)
+        again = partial(  # of a kernel that was pickled
+            self.compile,
+            text,
+            threads=threads,
+            fast_math=fast_math,
+            target=given,
+            check_bounds=check_bounds,
+            verify=verify,
+        )
+        return self.kernel_class(source, signature, options, target, (again, ()))
 
     def keep(self) -> None:
         """Keeps what a later process can do without the compiler for, where it has the text."""
@@ -280,12 +273,13 @@ class Function(Subject):
 
         Code for the default schedule, and for none, is kept on disk.
         """
-        _check(self.name, threads, target, fast_math=fast_math, verify=verify)
+        check_options(self.name, threads, target, fast_math=fast_math, verify=verify)
         target = target or Target.host()
         if isinstance(schedule, str) and schedule in CHOSEN:
-            choose = self._chooser(schedule, threads, fast_math, target)
+            count = threads or default_threads()
+            choose = partial(self._choose, schedule, target, count, fast_math)
             is_kept = schedule == DEFAULT and not verify
-            kept_as = choice_version(self.name, threads or default_threads()) if is_kept else None
+            kept_as = choice_version(self.name, count) if is_kept else None
             return Source(self, None, choose, verify, kept_as)
         if schedule is None:
             return Source(self, None, None, verify, None if verify else f"{self.name} as written")
@@ -318,22 +312,6 @@ class Function(Subject):
         return str(self.function)
 
 
-def _compile_again(function: Function, schedule: str | None, options: Mapping[str, Any]) -> Kernel:
-    """A kernel that was pickled."""
-    return function.compile(schedule, **options)
-
-
-def _check(name: str, threads: int | None, target: Target | None, **flags: bool) -> None:
-    """Raises TypeError, ValueError for arguments of another type, or out of range."""
-    check_threads(name, threads)
-    check_target(name, target)
-    check_flags(name, **flags)
-
-
-def _options(threads: int | None, fast_math: bool) -> Options:
-    return Options(num_threads=threads or 0, fast_math=fast_math)
-
-
 def _build(
     functions: Sequence[tuple[Function, Schedule | str | None]],
     path: str | Path,
@@ -350,11 +328,11 @@ def _build(
     check_path(subject, "path", path)
     check_sizes(subject, sizes)
     check_text(subject, "prefix", prefix)
-    _check(subject, threads, target, fast_math=fast_math, verify=verify)
+    check_options(subject, threads, target, fast_math=fast_math, verify=verify)
     from .library.build import build
 
     target = target or Target.host()
-    options = _options(threads, fast_math)
+    options = Options(num_threads=threads or 0, fast_math=fast_math)
     sources = [
         function.source(
             schedule, threads=threads, fast_math=fast_math, target=target, verify=verify

@@ -50,6 +50,13 @@ def check_target(subject: str, target: object) -> None:
         )
 
 
+def check_options(subject: str, threads: object, target: object, **flags: object) -> None:
+    """Raises TypeError, ValueError for how code is to be made."""
+    check_threads(subject, threads)
+    check_target(subject, target)
+    check_flags(subject, **flags)
+
+
 def check_runs_here(subject: str, target: Target) -> None:
     """Raises ValueError for a target of another architecture, or with more instructions."""
     lacking = target.features - Target.host().features

@@ -39,3 +39,7 @@ def by_tuning(
     usual = partial(default_choice, original, str(subject.module), sizes, threads)
     question = Question.of(subject.function, sizes, target, threads=threads, fast_math=fast_math)
     return auto_schedule(original, question, usual)
+
+
+CHOICES = {"rules": by_estimate, "default": by_model, "auto": by_tuning}
+"""By the name that a schedule is asked for with."""

@@ -43,6 +43,19 @@ def union(kind, parts):
     return reduce(kind.union, parts, kind("{}"))
 
 
+def later(pairs, one, other, ties=False):
+    """Of pairs of iterations, those whose first is at the later time, or at the same."""
+    found = isl.Map.empty(pairs.get_space())
+    for a, b in zip(one, other, strict=False):
+        if a[0] == b[0] == "i":  # The same loop: what differs before it is gone.
+            found = found.union(pairs.order_gt(_IN, int(a[1:]), _OUT, int(b[1:])))
+            pairs = pairs.equate(_IN, int(a[1:]), _OUT, int(b[1:]))
+        elif a != b:  # In two branches of a condition, which meet in no iteration, any.
+            ties = "i" in a + b or int(a) > int(b)
+            break
+    return found.union(pairs) if ties else found
+
+
 def neutral(kind, element):
     """The constant with which partial results of a reduction begin, as it is printed."""
     bits = int(element.strip("bfi"))
@@ -75,7 +88,7 @@ class Statement:
         self.domain = isl.Set(self.written("", f" : {conditions}")).intersect_params(text.context)
         self.pairs = [(a, self.map(f"{a.array}[{', '.join(a.subscripts)}]")) for a in self.accesses]
         self.places = {access.number: place for access, place in self.pairs}
-        self.time = self.timed(stores[0].access.time)
+        self.time = stores[0].access.time
         start, _, arguments = stores[0].instance
         if origin is not None:
             require(len(arguments) == len(origin.block.loops), f"instances of {origin.name}")
@@ -326,7 +339,7 @@ class Check:
                     pairs = pairs.order_lt(_IN, depth, _OUT, depth)
                     if not loop.parallel:
                         own, theirs = (each.time[loop.depth + 1 :] for each in (a, b))
-                        pairs = pairs.intersect(one.timed(own).lex_ge_map(other.timed(theirs)))
+                        pairs = later(pairs, own, theirs, ties=True)
                     require(pairs.is_empty(), f"a parallel or vector loop carries {a.array}")
 
     def is_direct(self, array):
@@ -351,7 +364,7 @@ class Check:
         steps = {each: each.reduction(self.is_fast) for each in self.statements.values()}
         for (one, (kind, first)), (other, (same, second)) in product(steps.items(), steps.items()):
             for a, b, pairs in one.conflicts(other, array):
-                ordered = pairs.intersect(one.timed(a.time).lex_lt_map(other.timed(b.time)))
+                ordered = later(pairs.reverse(), b.time, a.time).reverse()
                 names = (one.name, other.name) if a in first and b in second else ()
                 names = frozenset(names if kind == same else ())
                 moved = [
@@ -363,7 +376,8 @@ class Check:
             for (reached, one, _), (to, other, _) in product(a.when[moved[0]], b.when[moved[1]]):
                 found = pairs.apply_domain(reached).apply_range(to)
                 if not found.is_empty():
-                    wrong = one.apart(other, found.intersect(one.time.lex_gt_map(other.time)))
+                    wrong = later(isl.Map.from_union_map(found), one.time, other.time)
+                    wrong = one.apart(other, wrong)
                     is_kept = names or wrong.is_empty()
                     require(is_kept, f"{array}: accesses run in another order: {wrong}")
                     self.reordered |= set() if wrong.is_empty() else names
@@ -396,7 +410,7 @@ class Check:
         for first, then in ((0, 1), (0, 2), (1, 2)):
             for (one, at), (other, to) in product(uses[first], uses[then]):
                 pairs = one.apart(other, at.apply_range(to.reverse()))
-                wrong = pairs.intersect(one.time.lex_ge_map(other.time))
+                wrong = later(pairs, one.time, other.time, ties=True)
                 require(wrong.is_empty(), f"{array} is used in another order")
 
     def check_dataflow(self, arrays):
@@ -405,11 +419,14 @@ class Check:
         users = (site for site in self.sites if places & {access.array for access in site.accesses})
         is_known = not any(loop.size for site in users for loop in site.block.loops)
         require(is_known and not arrays & self.moved, "copies in tiles, or of partial results")
-        every = [*self.statements.values(), *self.sites]
-        every = [(a, place.range()) for each in every for a, place in each.pairs]
-        arguments = arrays - set(self.program.extents)
-        ends = union(isl.UnionSet, (e for a, e in every if a.is_write and a.array in arguments))
-        elements = union(isl.UnionSet, (each for _, each in every))
+        program = [pair for each in self.statements.values() for pair in each.pairs]
+        every = program + [pair for each in self.sites for pair in each.pairs]
+        elements = union(isl.UnionSet, (place.range() for _, place in every))
+        ends = {}  # Argument -> its elements that are accessed, by the nest as well.
+        for access, place in program:
+            if access.array in arrays - set(self.program.extents):
+                known = ends.get(access.array, place.range())
+                ends[access.array] = known.union(place.range()).coalesce()
         names = [elements.identity()]
         for site, p in ((s, p) for s in self.calls for p in range(len(s.accesses))):
             target = site.instances.set_tuple_name(_OUT, f"{site.origin.name}_{p}")
@@ -429,18 +446,24 @@ class Check:
 
     def flow(self, statements, arrays, ends):
         """Reads and elements at the end -> their last writes, or the elements as they were."""
-        end = isl.UnionSet(f"{{ [{', '.join(['1000000000'] + ['0'] * (self.nest.width - 1))}] }}")
-        events = [ends.identity()], []
-        times = [isl.UnionMap.from_domain_and_range(ends, end)], []
-        for statement in statements:
-            for p, (access, place) in enumerate(statement.pairs):
-                if access.array in arrays:
-                    events[access.is_write].append(statement.event(p, place))
-                    times[access.is_write].append(statement.event(p, statement.timed(access.time)))
-        reads, writes, after, before = (union(isl.UnionMap, each) for each in (*events, *times))
-        pairs = reads.apply_range(writes.reverse()).intersect(after.lex_gt_union_map(before))
-        pairs = pairs.intersect(pairs.apply_range(before).lexmax().apply_range(before.reverse()))
-        return pairs.union(reads.subtract_domain(pairs.domain()))
+        uses = [(s, p, a, place) for s in statements for p, (a, place) in enumerate(s.pairs)]
+        writes = [use for use in uses if use[2].is_write and use[2].array in arrays]
+        times = union(isl.UnionMap, (s.event(p, s.timed(a.time)) for s, p, a, _ in writes))
+        reads = [(name, name, (), each.identity()) for name, each in ends.items()]
+        for s, p, access, place in uses:
+            if access.array in arrays and not access.is_write:
+                reads.append((f"{s.name}_{p}", access.array, access.time, place))
+        found = []
+        for name, array, time, place in reads:
+            place, pairs = place.set_tuple_name(_IN, name), isl.UnionMap("{}")
+            for s, p, access, to in writes:
+                if access.array == array:
+                    earlier = later(place.apply_range(to.reverse()), time, access.time, ties=True)
+                    pairs = pairs.union(earlier.set_tuple_name(_OUT, f"{s.name}_{p}"))
+            last = pairs.apply_range(times).lexmax().apply_range(times.reverse())
+            pairs = pairs.intersect(last).coalesce()
+            found += [pairs, isl.UnionMap(place).subtract_domain(pairs.domain())]
+        return union(isl.UnionMap, found)
 
 
 def main(arguments=None):

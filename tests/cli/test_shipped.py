@@ -95,6 +95,33 @@ def test_sizes_are_for_shipped_kernels(capsys: pytest.CaptureFixture[str], tmp_p
     assert error(capsys, "run", str(file), "--size", "MINI") == expected
 
 
+@pytest.mark.parametrize("exists", [True, False])
+def test_the_file_of_a_shipped_kernel_is_the_kernel(
+    exists: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As in a checkout, or where the wheel alone is: `load` takes it as well."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "kernels" / "polybench" / "mvt.mlir"
+    text = catalogue()["polybench/mvt"].text
+    if exists:
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    command = "kernels/polybench/mvt.mlir", "--size", "MINI"
+    assert main(["run", *command, "--seconds", "0"]) == 0
+    assert head(capsys).startswith("mvt(n=40, ")
+    assert main(["emit", *command, "--c"]) == 0
+    assert main(["bench", *command, "--seconds", "0.01", "--peers", "none"]) == 0
+    assert "polybench/mvt" in capsys.readouterr().out
+    capsys.readouterr()
+    if exists:
+        file.write_text(f"// mine\n{text}")
+        expected = f"--size is for shipped kernels: give {command[0]} sizes with --set"
+        assert error(capsys, "run", *command) == expected
+
+
 def test_impossible_sizes(capsys: pytest.CaptureFixture[str]) -> None:
     message = error(capsys, "run", "polybench/gemm", "--set", "ni=9999999", "--set", "nk=9999999")
     assert message.startswith("polybench/gemm has no arguments for ni=9999999, nj=70, nk=9999999: ")

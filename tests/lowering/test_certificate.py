@@ -17,6 +17,7 @@ from loopwright import certificate as checker
 from loopwright.dialects.errors import SourceError
 from loopwright.kernels.catalogue import catalogue
 from loopwright.lowering.certificate import certificate
+from loopwright.passes.polyhedral.isl_context import bounded
 
 GEMM = (
     "distribute{loops=i},tile{loops=S1.i,k,S1.j sizes=8,32,16},"
@@ -171,6 +172,30 @@ def test_accesses_have_the_type_of_their_array(part: str, other: str) -> None:
             assert changed != line
             lines = [*data[part][:number], changed, *data[part][number + 1 :]]
             assert check({**data, part: lines}) is not None, changed
+
+
+PIVOTS = (
+    "strip-mine{loops=k size=64},split{loops=i at=64kt},split{loops=S0_2.i at=64kt+64},"
+    "split{loops=S0.j at=64kt},split{loops=S0_3.j at=64kt+64},distribute{loops=S0.i},"
+    "split{loops=S0_2.j at=64kt},split{loops=S0_2_3.j at=64kt+64},"
+    "pack{loops=S0_2.i array=path reads=S0_2.1},"
+    "pack{loops=pack_path.i array=path reads=S0_2_3_2.1},"
+    "reorder{statements=pack_path,S0_2_3,pack_path2,S0_2,S0_2_3_2},"
+    "distribute{loops=pack_path.i after=pack_path2,S0_2},split{loops=S0_2_2.j at=64kt}"
+)
+
+
+def test_copies_between_many_parts_of_a_loop_take_few_operations() -> None:
+    """The copies of a row before and after its pivot is written, in place."""
+    entry = catalogue()["polybench/floyd-warshall"]
+    function = loopwright.load(entry.text)[entry.function]
+    data = json.loads(json.dumps(certificate(function.schedule(PIVOTS))))
+    with bounded(3_000_000):
+        assert check(data) is None
+    nest = data["nest"]
+    first, second, *_ = (k for k, line in enumerate(nest) if "instance copy" in line)
+    moved = [*nest[:first], *nest[first + 3 : second], *nest[first : first + 3], *nest[second:]]
+    assert check({**data, "nest": moved}) == "a0_path: a read sees the value of another write"
 
 
 def test_the_two_files_run_alone(tmp_path: Path) -> None:

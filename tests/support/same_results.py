@@ -28,15 +28,17 @@ SIZES = (0, 1, 2, 5)
 def first_difference(one: str, other: str) -> str | None:
     """What differs, with all sizes and extents alike; sizes that leave an array do not count."""
     modules = [parse_module(text) for text in (one, other)]
-    functions = [op for op in modules[0].walk() if isinstance(op, FuncOp)]
+    functions, others = ([op for op in m.walk() if isinstance(op, FuncOp)] for m in modules)
     for function in functions:
         name = function.sym_name.data
+        # As `verify` pairs them: the only functions may have different names.
+        names = [name, others[0].sym_name.data if len(functions) == len(others) == 1 else name]
         for size in SIZES:
             results: list[list[Any]] = []
             try:
-                for module in modules:
+                for module, called in zip(modules, names, strict=True):
                     values = _arguments(function, size)
-                    returned = Interpreter(module).run(name, *values)
+                    returned = Interpreter(module).run(called, *values)
                     results.append([*values, *returned])
             except (OutOfBoundsError, UndefinedBehaviourError, UnsupportedError):
                 continue

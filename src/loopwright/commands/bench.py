@@ -60,10 +60,11 @@ from ..support.json_records import Document
 from ..support.progress import ProgressLine
 from ..support.version import __version__
 from . import UsageError
-from .bench_files import add_file_arguments, file_cases, is_file
+from .bench_files import add_file_arguments, file_cases, shipped_name
 from .common import add_fast_math_argument, add_quiet_argument, format_table
 from .file_arguments import ReadFile, WrittenFile
 from .json_output import emit, report
+from .shipped import not_sized
 
 INTERRUPTED = 130
 
@@ -184,10 +185,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _cases(arguments: argparse.Namespace) -> list[tuple[BenchKernel, str]]:
     """Kernels of the catalogue in all sizes, then files; raises SelectionError and others."""
-    files = [name for name in arguments.kernels if is_file(name)]
-    shipped = [name for name in arguments.kernels if name not in files]
+    names = {name: shipped_name(name) for name in arguments.kernels}
+    files = [name for name, own in names.items() if own is None]
+    shipped = [own for own in names.values() if own is not None]
     if files and not shipped and arguments.size is not None:
-        raise UsageError(f"--size is for shipped kernels: give {files[0]} sizes with --set")
+        raise not_sized(files[0])
     sizes = (arguments.size or DEFAULT_SIZE).split(",")
     cases = select_cases(select_kernels(shipped), sizes) if shipped else []
     return [*cases, *file_cases(arguments, files)]

@@ -27,9 +27,12 @@ def add_file_arguments(parser: argparse.ArgumentParser) -> None:
     add_cflags_argument(parser)
 
 
-def is_file(name: str) -> bool:
-    """Whether a kernel is given as a file."""
-    return name.endswith(_SUFFIXES) and find_kernel(name) is None
+def shipped_name(name: str) -> str | None:
+    """What the catalogue calls a kernel, a suite or a pattern; None for a file."""
+    if not name.endswith(_SUFFIXES):
+        return name
+    entry = find_kernel(name)
+    return None if entry is None else entry.name
 
 
 def file_cases(arguments: argparse.Namespace, files: Sequence[str]) -> list[tuple[FileKernel, str]]:

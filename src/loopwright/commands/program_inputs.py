@@ -8,9 +8,8 @@ from pathlib import Path
 
 from ..runtime.calling.inputs import Settings, given_arguments, load_array, make_arguments
 from ..runtime.program import Function
-from . import UsageError
 from .common import pairs
-from .shipped import Array, find_kernel, kernel_settings
+from .shipped import Array, kernel_settings, sized_kernel
 
 
 def load_inputs(arguments: argparse.Namespace) -> dict[str, Array]:
@@ -25,10 +24,8 @@ def argument_values(
 ) -> list[object]:
     """A value for each argument of the function; raises UsageError, InputError."""
     settings = Settings(pairs("--set", arguments.set), inputs, arguments.seed)
-    entry = find_kernel(arguments.file)
+    entry = sized_kernel(arguments)
     if entry is not None:
         settings = kernel_settings(entry, function, arguments.size, settings)
-    elif arguments.size is not None:
-        raise UsageError(f"--size is for shipped kernels: give {arguments.file} sizes with --set")
     given = given_arguments(function.signature, settings)
     return make_arguments(function.scop, function.signature, settings) if given is None else given

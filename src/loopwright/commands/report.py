@@ -65,6 +65,7 @@ from .shipped import (
     find_kernel,
     shown,
     size_value,
+    sized_kernel,
     with_standard_extents,
 )
 
@@ -229,9 +230,7 @@ def summary(subject: Subject) -> list[tuple[str, str]]:
 
 def _sizes(arguments: argparse.Namespace, function: Function) -> dict[str, int]:
     """The sizes that are known: given, of the size class, or following from these."""
-    entry = find_kernel(arguments.file)
-    if entry is None and arguments.size is not None:
-        raise UsageError(f"--size is for shipped kernels: give {arguments.file} sizes with --set")
+    entry = sized_kernel(arguments)
     sizes = {} if entry is None else standard_size(entry, arguments.size)
     names = {size.name for size in function.scop.sizes}
     arrays = {array.name for array in function.scop.arrays}

@@ -25,7 +25,7 @@ from ..session.shipped_kernels import (
     standard_extents,
     standard_size,
 )
-from ..support.bounded_files import read_stream
+from ..support.bounded_files import read_bounded, read_stream
 from ..support.summaries import shortened
 from . import UsageError
 
@@ -64,7 +64,7 @@ def find_kernel(name: str) -> KernelEntry | None:
 
     Raises UsageError for what is likely a mistake in a kernel's name.
     """
-    entry = catalogue().get(name)
+    entry = catalogue().get(name) or _kernel_of_file(name)
     if entry is not None or name == STANDARD_INPUT or Path(name).exists():
         return entry
     import difflib  # for the message alone
@@ -73,6 +73,32 @@ def find_kernel(name: str) -> KernelEntry | None:
     if close and not name.endswith((".mlir", ".c")):
         raise UsageError(f"no file or shipped kernel '{name}' (did you mean {close[0]}?)")
     return None
+
+
+def _kernel_of_file(name: str) -> KernelEntry | None:
+    """The shipped kernel whose file this is, in a checkout, or is called where there is none."""
+    path = Path(name)
+    entry = catalogue().get("/".join(path.with_suffix("").parts[-2:]))
+    if entry is None or path.suffix != ".mlir":
+        return None
+    if path.exists():
+        is_own = path.is_file() and read_bounded(path) == read_bounded(entry.file)
+    else:
+        is_own = path.parts[:-2] == ("kernels",)
+    return entry if is_own else None
+
+
+def sized_kernel(arguments: argparse.Namespace) -> KernelEntry | None:
+    """The shipped kernel that is given; raises UsageError for `--size` of another file."""
+    entry = find_kernel(arguments.file)
+    if entry is None and arguments.size is not None:
+        raise not_sized(arguments.file)
+    return entry
+
+
+def not_sized(file: str) -> UsageError:
+    """The error for `--size` of a file."""
+    return UsageError(f"--size is for shipped kernels: give {shown(file)} sizes with --set")
 
 
 def load_program(name: str, cflags: str = "") -> Program:
@@ -133,11 +159,9 @@ def add_size_arguments(parser: argparse.ArgumentParser) -> None:
 
 def given_sizes(arguments: argparse.Namespace) -> dict[str, int]:
     """The values of sizes that `--size` and `--set` give; raises UsageError."""
+    entry = sized_kernel(arguments)
     sizes: dict[str, int] = {}
-    if arguments.size is not None:
-        entry = find_kernel(arguments.file)
-        if entry is None:
-            raise UsageError("--size is for shipped kernels; give the sizes of a file with --set")
+    if entry is not None and arguments.size is not None:
         sizes = standard_size(entry, arguments.size)
     for text in arguments.set:
         name, equals, value = text.partition("=")
