@@ -6,8 +6,9 @@ import re
 
 from clang import cindex
 
+from .c_source import CSource
 from .c_types import INT
-from .clang_library import CSource, evaluate
+from .clang_library import evaluate
 from .hoisting import keeps_order, spread
 from .initial_values import initial_elements
 from .jumps import BREAK, CONTINUE, has_jump, without_jumps
@@ -95,6 +96,7 @@ class Reader:
             body,
             cursor.extent.start.offset,
             cursor.extent.end.offset,
+            self.source,
             cursor.storage_class.name == "STATIC",
             self._has_labels,
         )
