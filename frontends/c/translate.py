@@ -195,7 +195,7 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
         statements = Statements(expressions, names)
         try:
             statements.region(body)
-        except NewStrides as found:  # at most once for each dimension
+        except NewStrides as found:  # at most once for each dimension, and once for their padding
             strides[found.symbol] = found.strides
             continue
         except NewSize as found:

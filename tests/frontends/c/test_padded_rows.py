@@ -26,6 +26,10 @@ BODIES = {
     "x[i * (n - 1) + j] = x[i * (n - 1) + j] * 2 + y[j];",
     "the last column": "for (int i = 0; i < n; i++) { for (int j = 0; j <= m; j++) "
     "x[i * (m + 1) + j] *= 2; x[i * (m + 1) + m] = x[i * (m + 1)]; }",
+    "a first column": "for (int j = 0; j <= m; j++) x[j] = j * 0.5; "
+    "for (int i = 1; i <= n; i++) { x[i * (m + 1)] = i; for (int j = 1; j <= m; j++) { "
+    "double v = x[(i - 1) * (m + 1) + j], w = x[i * (m + 1) + j - 1] * 0.3; "
+    "x[i * (m + 1) + j] = v < w ? v : w + x[(i - 1) * (m + 1) + j - 1]; } }",
     "a diagonal": "for (int i = 0; i < n; i++) { x[i * n + i] += 1; "
     "for (int j = 0; j < n; j++) x[i * n + j] *= 1.1; }",
 }
