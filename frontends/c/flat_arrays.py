@@ -85,20 +85,23 @@ class FlatArrays:
         lengths = extents(chain)
         if any(isinstance(each, PaddedLength) for each in lengths):
             return chain
-        parts = self._parts(polynomial, chain)
-        if parts is not None and self._are_within(parts[1:], lengths, assume=False):
-            return chain
-        for size in dict.fromkeys(lengths):
-            for length in paddings(polynomial, size):
-                moved = in_padded_rows(polynomial, [length])
-                strides = tuple(
-                    tuple(length if each == size else each for each in stride) for stride in chain
-                )
-                parts = self._parts(moved, strides)
-                if parts is not None and self._are_within(
-                    parts[1:], extents(strides), assume=False
-                ):
-                    return strides
+        # What is assumed of sizes is checked where the elements are computed.
+        with self.expressions.domain.inside([Affine.of(each) for each in lengths]):
+            parts = self._parts(polynomial, chain)
+            if parts is not None and self._are_within(parts[1:], lengths, assume=False):
+                return chain
+            for size in dict.fromkeys(lengths):
+                for length in paddings(polynomial, size):
+                    moved = in_padded_rows(polynomial, [length])
+                    strides = tuple(
+                        tuple(length if each == size else each for each in stride)
+                        for stride in chain
+                    )
+                    parts = self._parts(moved, strides)
+                    if parts is not None and self._are_within(
+                        parts[1:], extents(strides), assume=False
+                    ):
+                        return strides
         return chain
 
     def chosen(
