@@ -1,6 +1,6 @@
 """Flat arrays whose rows or columns are chosen by conditions or data: what the C compiler computes.
 
-    a[(y < 0 ? 0 : y) * w + x], a[index[i] * w + x]
+a[(y < 0 ? 0 : y) * w + x], a[index[i] * w + x]
 """
 
 from __future__ import annotations
