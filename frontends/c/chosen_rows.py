@@ -11,8 +11,9 @@ from ..text.emitter import NotAffine
 from .alternatives import implied
 from .c_types import IntegerType
 from .conditions import Conditions
+from .counted_loops import mapped
 from .evaluator import Evaluator
-from .tree import Binary, Cast, Conditional, Expression, Name, Unary, widened
+from .tree import Binary, Call, Cast, Conditional, Expression, Name, Unary, widened
 from .values import index_of
 from .variables import Variable, Variables
 
@@ -97,6 +98,14 @@ class ChosenRows:
             return defined is not None and self._is_within(defined, low, high)
         if isinstance(node, Conditional):
             return self._are_within(node, low, high)
+        if isinstance(node, Call) and node.inlined is not None and not node.variables:
+            given = dict(zip(node.parameters, node.arguments, strict=True))
+
+            def argument(each: Expression) -> Expression:
+                found = given.get(each.symbol) if isinstance(each, Name) else None
+                return each if found is None else Cast(each.place, each.type, found, explicit=False)
+
+            return self._is_within(mapped(node.inlined, argument), low, high)
         if isinstance(node, Binary) and node.operator in ("+", "-") and _is_signed(node):
             moved = self._affine(node.right)
             if moved is not None:

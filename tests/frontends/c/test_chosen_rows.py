@@ -18,6 +18,7 @@ import loopwright
 MACROS = """\
 #define CLAMP(v, l, u) ((v) < (l) ? (l) : (v) > (u) ? (u) : (v))
 static inline int at(int v, int n) { return v < 0 ? 0 : v >= n ? n - 1 : v; }
+static int branched(int v, int n) { if (v < 0) return 0; if (v > n - 1) return n - 1; return v; }
 """
 ROWS = {
     "clamped": "int s = 0; for (int dy = -1; dy <= 1; dy++) for (int dx = -1; dx <= 1; dx++) { "
@@ -27,6 +28,8 @@ ROWS = {
     "o[y * w + x] = 3 * a[d * w + r] + a[y * w + r] - a[d * w + x];",
     "mirrored": "int l = x - 1 < 0 ? 0 : x - 1; o[y * w + x] = a[w * (h - 1 - y) + l] "
     "- 5 * a[(y > 0 ? y - 1 : y) * w + (w - 1 - l)];",
+    "functions": "int s = 0; for (int d = -2; d < 3; d++) s += (d + 3) * a[at(y + d, h) * w + "
+    "at(x - d, w)]; o[y * w + x] = s + a[at(k[y], h) * w + branched(x + 1, w)];",
     "data": "o[y * w + x] = 2 * a[k[y] * w + x] - a[k[y] * w + (x > 0 ? x - 1 : x)];",
     "more": "if (y < h - 1 && x < w - 1) o[y * w + x] = a[(k[y] > y ? k[y] : y) * w + x + 1];",
 }
