@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from ..text.affine import Affine, Index
 from ..text.affine import Name as Size
-from ..text.conditions import negation
+from ..text.conditions import negation, tests_data
 from ..text.emitter import NotAffine
 from .alternatives import implied
 from .c_types import IntegerType
@@ -121,12 +122,12 @@ class ChosenRows:
     def _are_within(self, node: Conditional, low: Affine, high: Affine) -> bool:
         """Both branches, each where it is taken."""
         domain = self.expressions.domain
-        try:
-            with self.expressions.emitter.affine_only():
-                condition = self.conditions.condition(node.test)
-            taken, other = (implied(each, domain) for each in (condition, negation(condition)))
-        except NotAffine:
-            taken, other = [], []
+        taken: list[Affine] = []
+        other: list[Affine] = []
+        with suppress(NotAffine), self.expressions.emitter.affine_only():
+            condition = self.conditions.condition(node.test)
+            if not tests_data(condition):
+                taken, other = (implied(each, domain) for each in (condition, negation(condition)))
         with domain.inside(taken):
             if not self._is_within(node.one, low, high):
                 return False

@@ -31,6 +31,8 @@ ROWS = {
     "functions": "int s = 0; for (int d = -2; d < 3; d++) s += (d + 3) * a[at(y + d, h) * w + "
     "at(x - d, w)]; o[y * w + x] = s + a[at(k[y], h) * w + branched(x + 1, w)];",
     "data": "o[y * w + x] = 2 * a[k[y] * w + x] - a[k[y] * w + (x > 0 ? x - 1 : x)];",
+    "columns by data": "o[y * w + x] = "
+    "a[(y > 0 ? y - 1 : y) * w + (k[y] > y || x > w ? x : w - 1 - x)];",
     "more": "if (y < h - 1 && x < w - 1) o[y * w + x] = a[(k[y] > y ? k[y] : y) * w + x + 1];",
 }
 FLAT = {
