@@ -7,13 +7,15 @@ import copy
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from .captured import MISSING, Captured
 from .local_functions import PlainFunction
 from .source import PythonSource
+
+Found = TypeVar("Found")
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
@@ -234,7 +236,7 @@ _LOOPS: dict[Any, Callable[..., Any]] = {
 }
 """What is replaced by the statements of a function: over arrays of one dimension."""
 
-_ALONG: dict[Any, Mapping[int, Callable[..., Any]]] = {
+_ALONG: dict[Any, Mapping[Any, Callable[..., Any]]] = {
     np.roll: {0: _roll_rows, 1: _roll_columns},
     np.cumsum: {0: _sums_of_columns, 1: _sums_of_rows},
 }
@@ -350,7 +352,7 @@ def _bound(
     return bound
 
 
-def _lookup(table: Mapping[Any, Callable[..., Any]], found: object) -> Callable[..., Any] | None:
+def _lookup(table: Mapping[Any, Found], found: object) -> Found | None:
     try:
         return table.get(found)
     except TypeError:  # an object without a hash
