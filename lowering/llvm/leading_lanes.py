@@ -5,6 +5,9 @@
 
 Two overlapping vectors, each a power of two long, cover any number of lanes. Instruction sets
 without masks for an element's width would access lane by lane.
+
+Private elements are one vector of as many lanes: LLVM hands on what is stored to loads of the same
+type, and where it cannot, processors do, as both have the same pieces.
 """
 
 from __future__ import annotations
@@ -28,12 +31,18 @@ def leading_lanes(active: Sequence[bool] | None) -> int | None:
 
 
 def load_leading(
-    emitter: FunctionEmitter, pointer: ir.Value, default: ir.Value, count: int, alignment: int
+    emitter: FunctionEmitter,
+    pointer: ir.Value,
+    default: ir.Value,
+    count: int,
+    alignment: int,
+    *,
+    at_once: bool = False,
 ) -> ir.Value:
     """The first `count` elements from a pointer on; lanes behind them are those of `default`."""
     kind = default.type
     assert isinstance(kind, ir.VectorType)
-    width = _piece(count)
+    width = count if at_once else _piece(count)
     part = ir.VectorType(kind.element, width)
     low = load(emitter, pointer, part, alignment)
     high = low if width == count else load(emitter, _behind(emitter, pointer, count, part), part)
@@ -45,12 +54,18 @@ def load_leading(
 
 
 def store_leading(
-    emitter: FunctionEmitter, value: ir.Value, pointer: ir.Value, count: int, alignment: int
+    emitter: FunctionEmitter,
+    value: ir.Value,
+    pointer: ir.Value,
+    count: int,
+    alignment: int,
+    *,
+    at_once: bool = False,
 ) -> None:
     """Stores the first `count` lanes of a vector."""
     kind = value.type
     assert isinstance(kind, ir.VectorType)
-    width = _piece(count)
+    width = count if at_once else _piece(count)
     low = emitter.builder.shuffle_vector(value, value, shuffle_mask(tuple(range(width))))
     store(emitter, low, pointer, alignment)
     if width < count:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llvmlite import ir
-from xdsl.dialects import affine, vector
+from xdsl.dialects import affine, memref, vector
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.dialects.memref import DimOp
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.arith import constant_lanes
@@ -44,6 +43,7 @@ from .transposed_loads import TransposedLoads
 from .transposed_stores import TransposedStores
 from .transposition import transpose
 from .types import I1, I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
+from .unrolling import LOOPS
 from .values import shuffle_mask
 
 STREAMED_BYTES = 16
@@ -156,8 +156,11 @@ def _masked_load(
     default = emitter.value(otherwise)
     stored = to_storage(emitter, default)
     count = leading_lanes(lanes_of(mask))
-    if count is not None and not (is_checked or _masks_loads(emitter, stored.type, count)):
-        loaded = load_leading(emitter, pointer, stored, count, _alignment(op, stored.type))
+    at_once = _is_handed_over(op, base)
+    is_masked = is_checked or _masks_loads(emitter, stored.type, count, at_once=at_once)
+    if count is not None and not is_masked:
+        alignment = _alignment(op, stored.type)
+        loaded = load_leading(emitter, pointer, stored, count, alignment, at_once=at_once)
         emitter.values[op.results[0]] = from_storage(emitter, loaded, default.type)
         return
     active = guard_mask(emitter, base, places, emitter.value(mask), always=is_checked)
@@ -183,7 +186,8 @@ def _masked_store(
     stored = to_storage(emitter, emitter.value(value))
     count = leading_lanes(lanes_of(mask))
     if count is not None and not _masks_stores(emitter, stored.type, count, base):
-        store_leading(emitter, stored, pointer, count, _alignment(op, stored.type))
+        alignment = _alignment(op, stored.type)
+        store_leading(emitter, stored, pointer, count, alignment, at_once=_is_handed_over(op, base))
         return
     active = guard_mask(emitter, base, places, emitter.value(mask))
     emitter.call_intrinsic(
@@ -194,19 +198,49 @@ def _masked_store(
     )
 
 
-def _masks_loads(emitter: FunctionEmitter, kind: ir.Type, count: int | None = None) -> bool:
+def _is_handed_over(op: Operation, base: SSAValue) -> bool:
+    """Whether private elements are stored and loaded by the same iteration of a loop, as scalars.
+
+    Both with the same subscripts and mask.
+    """
+    if not isinstance(base.owner, memref.AllocaOp):
+        return False
+    place, loop = _place_and_mask(op), _loop_around(op)
+    return any(
+        isinstance(use.operation, vector.MaskedLoadOp | vector.MaskedStoreOp)
+        and type(use.operation) is not type(op)
+        and _place_and_mask(use.operation) == place
+        and _loop_around(use.operation) is loop
+        for use in base.uses
+    )
+
+
+def _place_and_mask(op: Operation) -> tuple[SSAValue, ...]:
+    return tuple(op.operands[:-1])
+
+
+def _loop_around(op: Operation) -> Operation | None:
+    parent = op.parent_op()
+    while parent is not None and parent.name not in LOOPS:
+        parent = parent.parent_op()
+    return parent
+
+
+def _masks_loads(
+    emitter: FunctionEmitter, kind: ir.Type, count: int | None = None, *, at_once: bool = False
+) -> bool:
     """Whether loads of a known number of lanes have masks; the checks of bounds need them.
 
-    A power of two of leading lanes is a shorter vector, without a mask.
+    A power of two of leading lanes is a shorter vector, without a mask; so are those `at_once`.
     """
     module = emitter.module
-    is_shorter = count is not None and count.bit_count() == 1
+    is_shorter = at_once or (count is not None and count.bit_count() == 1)
     has_masks = module.target.has_masked_loads(size_in_bytes(scalar_type(kind)))
     return module.options.check_bounds or (has_masks and not is_shorter)
 
 
 def _is_load(operation: Operation) -> bool:
-    return bool(operation.results) and not isinstance(operation, DimOp)
+    return bool(operation.results) and not isinstance(operation, memref.DimOp)
 
 
 def _masks_stores(

@@ -17,6 +17,7 @@ from ..polyhedral.scop import Scop
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule, Steps
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
+from ..transformations.parallel import Parallel
 from .double_buffering import double_buffered
 from .guard_splitting import split_at_guards, with_guards
 from .hoisted_recurrences import with_hoisted_recurrences
@@ -34,6 +35,9 @@ GAIN = 0.9
 """A schedule in another order must be estimated to take this part of the time of the program as it
 was written. Where no other is that good, one in the same order need not be slower: marked vectors
 take as long as those of LLVM, which does not make them everywhere that the estimate believes."""
+
+ALIKE = 1.02
+"""Estimates that differ by so much say nothing."""
 
 RUNNERS_UP, CLOSE, CLEARLY = 2, 2.0, 0.6
 """So many candidates are jammed beside the best one, that take at most so many times as long. They
@@ -103,7 +107,7 @@ def best_candidates(
             seconds = estimate(candidate, context)
             if seconds < GAIN * written:
                 better.append((seconds, number, candidate))
-            is_best_kept = seconds <= written and seconds < least_kept
+            is_best_kept = seconds <= ALIKE * written and seconds < least_kept
             if is_best_kept and functions_text(candidate.tree) == order:
                 kept, least_kept = candidate, seconds
     if not better:
@@ -319,6 +323,7 @@ def _best_answers(
 def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingContext) -> Schedule:
     """A nest under its first strategy, or under a rival that is estimated to be clearly better.
 
+    Or not slower, and simpler: what memory bounds gains nothing by more steps.
     Rivals of `COMPETING` are all `FALLBACKS`, and the nest as it is; such a strategy that is a
     fallback itself has no preference. Rivals of others are `ALWAYS_COMPETING`.
     """
@@ -332,11 +337,18 @@ def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingConte
         rivals.append(schedule)
     own = None if first.strategy in FALLBACKS else first.on(schedule, context)
     best = min(rivals, key=lambda rival: estimate(rival, context), default=None)
-    if best is None:
-        return own or schedule
-    if own is None or estimate(best, context) < GAIN * estimate(own, context):
-        return best
-    return own
+    if best is None or own is None:
+        return best or own or schedule
+    seconds, least = estimate(own, context), estimate(best, context)
+    is_better = least < GAIN * seconds or (least <= seconds and _is_simpler(best, own))
+    return best if is_better else own
+
+
+def _is_simpler(schedule: Schedule, other: Schedule) -> bool:
+    """Whether a schedule has fewer steps than another, but no fewer parallel loops."""
+    own, others = schedule.transformations, other.transformations
+    shares = [sum(isinstance(step, Parallel) for step in steps) for steps in (own, others)]
+    return len(own) < len(others) and shares[0] >= shares[1]
 
 
 def _groups(schedule: Schedule) -> list[tuple[str, ...]]:

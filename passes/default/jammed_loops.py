@@ -9,7 +9,19 @@ from ..estimate.estimate import estimate
 from ..estimate.scheduled_program import ScheduledProgram
 from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.vector_loops import VectorLoops
-from ..polyhedral.schedule_tree import Loop, Tree, chains, leaves, nest_of, nests, statements
+from ..polyhedral.schedule_tree import (
+    Loop,
+    Tree,
+    chain,
+    chains,
+    leaves,
+    loops,
+    loops_around,
+    nest_of,
+    nests,
+    place_of,
+    statements,
+)
 from ..schedules.schedule import Schedule
 from ..schedules.unrolled_copies import MOST_COPIES
 from ..transformations.unroll_and_jam import UnrollAndJam
@@ -23,6 +35,9 @@ FACTORS = (2, 4, 8)
 
 LEAST_SHARE = 0.05
 """Loops around less of the program's work than this are not tried: they cannot save a tenth."""
+
+FEWEST_ITERATIONS = 16
+"""Of a loop that is not perfectly nested: more is left over."""
 
 INNERMOST = 4
 """Only so many of the innermost loops of a chain are looked at."""
@@ -45,7 +60,8 @@ def jammed_loops(schedule: Schedule, context: SchedulingContext) -> Schedule:
     for names in [statements(nest) for nest in nests(schedule.tree)]:
         nest = nest_of(schedule.tree, names[0])
         best, least = schedule, seconds
-        for loop in _around_innermost(schedule, nest, context):
+        around = _around_innermost(schedule, nest, context)
+        for loop in [*around, *_imperfect_nests(schedule, nest, context)]:
             if sum(known[name].work for name in statements(loop)) < least_work:
                 continue
             reached = seconds
@@ -83,6 +99,23 @@ def _around_innermost(schedule: Schedule, nest: Tree, context: SchedulingContext
             is_undisturbed = not has_vectors or schedule.is_coincident(loop)
             if is_free and loop.name not in tiles and is_undisturbed:
                 yield loop
+
+
+def _imperfect_nests(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Iterator[Loop]:
+    """Loops of independent iterations, not perfectly nested, with nothing marked inside."""
+    known = context.statistics(schedule.scop).statements
+    for loop in loops(nest):
+        inside = list(loops(loop.body))
+        is_plain = loop.vector is None and loop.unroll is None and loop.within is None
+        if not any(loops(chain(loop)[-1].body)):
+            continue
+        if not is_plain or any(each.is_marked or each.within is not None for each in inside):
+            continue
+        name = statements(loop)[0]
+        around = loops_around(schedule.tree, name)
+        trips = known[name].trips(around)[place_of(loop, around)]
+        if trips >= FEWEST_ITERATIONS and schedule.is_coincident(loop):
+            yield loop
 
 
 def _has_vectors_of_copies(innermost: Loop, nest: Tree, vectors: VectorLoops) -> bool:

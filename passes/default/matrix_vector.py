@@ -89,7 +89,8 @@ def streams_rows(
     """Whether some statement walks along rows of a matrix, the next row in the outer loop.
 
     There must be two loops around it and at most two around any, enough rows, and if `shared`, in
-    each something that is used for all of them.
+    each something that is used for all of them. Where all iterations are independent, rows have no
+    sums to share: as many streams to and from memory only get in each other's way.
     """
     statistics = context.statistics(schedule.scop)
     found = False
@@ -111,7 +112,8 @@ def streams_rows(
             ]
             rows = any(abs(outer) > 1 and inner == 1 for outer, inner in strides)
             is_shared = any(outer == 0 and inner == 1 for outer, inner in strides)
-            found = found or (rows and (is_shared or not shared))
+            if rows and (is_shared or not shared):
+                found = found or not all(map(schedule.is_coincident, inner))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..estimate.elementary_functions import INTERLEAVED, has_elementary_functions
 from ..estimate.gather_costs import gathers_in_lanes
 from ..estimate.local_extents import stored_statistics
 from ..estimate.program_statistics import (
@@ -35,7 +36,7 @@ def outer_vectors(schedule: Schedule, nest: Tree, context: SchedulingContext) ->
         for k: s += A[i, j + k]                   for k: s += A[i, j + k]
         B[i, j] = s                               B[i, j] = s
 
-    Each lane has a sum of its own, in its order.
+    Each lane has a sum of its own, in its order. Elementary functions get vectors of two registers.
     """
     if any(loop.is_marked for loop in loops(nest)):
         return None
@@ -56,13 +57,24 @@ def outer_vectors(schedule: Schedule, nest: Tree, context: SchedulingContext) ->
                 break
         else:
             return None
-        width = narrowed(lanes_of(schedule, loop, statistics), trips)
+        lanes = lanes_of(schedule, loop, statistics)
+        width = narrowed(lanes, trips)
+        if width == lanes and trips >= INTERLEAVED * lanes and _calls(schedule, loop):
+            width = INTERLEAVED * lanes
         try:
             result = result.apply(Vectorize((f"{leaf.statement}.{loop.name}",), width))
         except TransformationError:
             return None
         done |= set(statements(loop.body))
     return mark_parallel(result, statements(nest), context)
+
+
+def _calls(schedule: Schedule, loop: Loop) -> bool:
+    """Whether statements of a loop call elementary functions, in which instructions wait."""
+    return any(
+        has_elementary_functions(schedule.scop.statement(name), schedule.target)
+        for name in statements(loop.body)
+    )
 
 
 def _walks_rows(

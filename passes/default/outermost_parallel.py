@@ -12,6 +12,9 @@ from ..schedules.schedule import Schedule
 from ..transformations.parallel import Parallel
 from .steps import attempt
 
+ENOUGH_VECTORS = 4
+"""Iterations of a vector loop from which on it may be shared out, if there is one for a thread."""
+
 EVEN = 0.9
 """The share of threads that work, on average, from which on no loop further in is looked for."""
 
@@ -41,6 +44,7 @@ def mark_parallel(
     if context.threads == 1:
         return schedule
     statistics = stored_statistics(schedule, context)
+    vectors = min(context.threads, ENOUGH_VECTORS)
     done: set[str] = set()
     for name in members:
         if name in done:
@@ -51,7 +55,7 @@ def mark_parallel(
         best: tuple[Schedule, Loop, float] | None = None
         for loop, trips in zip(outer, statement.trips(outer), strict=True):
             instances = sum(statistics.statements[other].work for other in loop.schedule)
-            is_long = trips > 1 and (loop.vector is None or trips >= 4 * loop.vector)
+            is_long = trips > 1 and trips >= vectors * (loop.vector or 1)
             if best is not None and len(loop.schedule) < len(best[1].schedule):
                 break
             if is_long and instances / executions >= least:

@@ -88,6 +88,7 @@ COMPETING: tuple[Strategy, ...] = (
     tile_transposition,
     transposed_contraction,
     line_sweeps,
+    matrix_vector,
     recurrences,
     vectorise_and_parallelise,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import FixedBitwidthType
 
-from ..estimate.elementary_functions import INTERLEAVED, elementary_cycles
+from ..estimate.elementary_functions import INTERLEAVED, has_elementary_functions
 from ..estimate.gather_costs import gathers_along
 from ..estimate.local_extents import stored_statistics
 from ..estimate.operation_costs import accumulates_in_lanes, is_called_by_lane
@@ -85,7 +85,7 @@ def innermost_vector_loop(schedule: Schedule, name: str, statistics: ProgramStat
 
     trips = dict(zip(map(id, outer), statement.trips(outer), strict=True))
     lanes = min(schedule.target.lanes(a.array.element_type) for a in statement.statement.writes)
-    calls = any(elementary_cycles(op, schedule.target, 1.0) for op in statement.statement.body)
+    calls = has_elementary_functions(statement.statement, schedule.target)
     several = [
         loop
         for loop in band[-LONGEST_BAND:]

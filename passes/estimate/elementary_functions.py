@@ -99,6 +99,16 @@ def has_elementary_functions(statement: Statement, target: Target) -> bool:
     return any(elementary_cycles(operation, target, 1.0) for operation in statement.body)
 
 
+def instructions(operation: Operation) -> int:
+    """Those of the function's code; 0 where it is none of these functions."""
+    name = function_name(operation)
+    if name not in OPERATIONS or not operation.results:
+        return 0
+    single, double = OPERATIONS[name]
+    kind = operation.results[0].type
+    return single if isinstance(kind, Float32Type) else double * isinstance(kind, Float64Type)
+
+
 def elementary_latency(operation: Operation, target: Target) -> float:
     """Cycles from the argument to the result; 0 where it is none of these functions."""
     return _weighted(operation, target, target.latencies, _CRITICAL)
@@ -107,15 +117,10 @@ def elementary_latency(operation: Operation, target: Target) -> float:
 def _weighted(
     operation: Operation, target: Target, cycles: Mapping[str, float], share: float
 ) -> float:
+    count = instructions(operation)
+    if not count or not target.fuses_multiply_adds:
+        return 0.0
     name = function_name(operation)
-    if name not in OPERATIONS or not target.fuses_multiply_adds:
-        return 0.0
-    if not operation.results or not isinstance(
-        operation.results[0].type, Float32Type | Float64Type
-    ):
-        return 0.0
-    single, double = OPERATIONS[name]
-    count = single if isinstance(operation.results[0].type, Float32Type) else double
     divisions, roots = DIVISIONS.get(name, 0), SQUARE_ROOTS.get(name, 0)
     others = (count - divisions - roots) * share * cycles["additions"]
     return others + divisions * cycles["divisions"] + roots * cycles["square_roots"]

@@ -21,12 +21,12 @@ from .gather_costs import gather_cycles
 from .handed_values import handed_values
 from .loops_around import LoopsAround, masked_share
 from .masked_rows import behind_masked_rows
-from .opaque_work import opaque_operations
 from .operation_costs import Changes, operation_class, throughput
 from .paired_products import adds_pairs
 from .partial_tiles import partial_cycles, utilisation
 from .program_statistics import StatementStatistics, bytes_of, is_moved, is_scalar
 from .recurrence_bound import recurrence
+from .relative_work import opaque_operations
 from .scheduled_program import ScheduledProgram, innermost_loop, value_in_iterators
 from .strided_accesses import LARGEST_STRIDE
 from .vector_loops import VectorLoops

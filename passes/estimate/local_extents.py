@@ -23,12 +23,7 @@ from .scheduling_context import SchedulingContext
 def stored_statistics(schedule: Schedule, context: SchedulingContext) -> ProgramStatistics:
     """The statistics of a schedule's program with its private arrays as they are stored."""
     statistics = context.statistics(schedule.scop)
-    # The extents of packed arrays and partial results follow from the tiles that they are made for.
-    contracted = [
-        array
-        for array in schedule.scop.arrays
-        if array.scope_depth and None not in array.shape[array.scope_depth :]
-    ]
+    contracted = [array for array in schedule.scop.arrays if array.scope_depth]
     if not contracted:
         return statistics
     # Statements without instances are not in the tree.
@@ -94,9 +89,10 @@ def _lengths(
     array: Array, statement: StatementStatistics, shared: tuple[Loop, ...]
 ) -> tuple[int, ...]:
     """How many values each subscript takes in one iteration of the shared loops."""
-    spans = statement.spans_inside(shared)
-    rows = [a.coefficients for a in statement.statement.accesses if a.array.name == array.name]
-    return tuple(
-        max(subscript_length(row, spans) for row in subscripts)
-        for subscripts in zip(*rows, strict=True)
-    )
+    own = [a for a in statement.statement.accesses if a.array.name == array.name]
+    lengths = [
+        [subscript_length(row, spans) for row in access.coefficients]
+        for access in own
+        for spans in [statement.spans_inside(shared, access)]
+    ]
+    return tuple(map(max, zip(*lengths, strict=True)))

@@ -130,10 +130,9 @@ class MemoryTraffic:
         found = self._footprints.get(id(tree))
         if found is None:
             accesses = [
-                (access, spans)
-                for name in statements(tree)
-                for spans in [self._program.statement(name).spans_inside(outer)]
-                for access in self._program.statement(name).statement.accesses
+                (access, statement.spans_inside(outer, access))
+                for statement in map(self._program.statement, statements(tree))
+                for access in statement.statement.accesses
             ]
             by_array = footprint(self._statistics, accesses, self._program.machine.cache_line)
             found = self._footprints[id(tree)] = sum(by_array.values())

@@ -5,7 +5,7 @@ All figures are averages and upper estimates for choosing between schedules, nev
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -26,7 +26,7 @@ from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Array, Scop, Statement
 from .exact_directions import exact_directions
 from .merged_operations import merged_operations
-from .opaque_work import relative_work
+from .relative_work import relative_work
 
 Slope = int | Fraction
 """How much one thing grows with another; an int where it is whole, which is quicker."""
@@ -211,17 +211,20 @@ class StatementStatistics:
         found = [inner / outer if outer else 0.0 for outer, inner in pairwise(counts)]
         return tuple(found[order.index(position)] for position in range(len(order)))
 
-    def _spans_under(self, loops: Sequence[Loop]) -> tuple[float, ...]:
+    def _spans_under(self, loops: Sequence[Loop], used: Collection[int] = ()) -> tuple[float, ...]:
         """Spans for loops (outermost first).
 
         Where iterators are in blocks together, as behind a split by a tile loop, the outer loops'
-        iterators come first, so that the others only have what is left of them in a block.
+        iterators come first, so that the others only have what is left of them in a block. The
+        `used` ones come next: what they depend on takes all of its values.
         """
-        if not self._is_in_blocks:
-            return self.spans
         rows = [row for row in map(self.slopes, loops) if row]
         outer = [max(range(len(row)), key=lambda d: abs(row[d])) for row in rows]
-        return self._spans_in(tuple(dict.fromkeys((*outer, *range(len(self.statement.loops))))))
+        known = {*outer, *used}
+        if not self._is_in_blocks and all(self.limits.get(k, known) <= known for k in used):
+            return self.spans
+        order = (*outer, *used, *range(len(self.statement.loops)))
+        return self._spans_in(tuple(dict.fromkeys(order)))
 
     @cached_property
     def _is_in_blocks(self) -> bool:
@@ -299,12 +302,13 @@ class StatementStatistics:
                 return position, len(moving) + 1
         return None
 
-    def spans_inside(self, outer: Sequence[Loop]) -> tuple[float, ...]:
-        """The spans that are left for the loops inside of `outer` (outermost first).
+    def spans_inside(self, outer: Sequence[Loop], access: Access) -> tuple[float, ...]:
+        """The spans that are left of an access' iterators inside of `outer` (outermost first).
 
         The lanes of a vector loop run together: their share of its span is left.
         """
-        spans = list(self._spans_under(outer))
+        used = [k for k in range(len(self.spans)) if any(row[k] for row in access.coefficients)]
+        spans = list(self._spans_under(outer, used))
         for loop in outer:
             self._narrow(spans, loop, loop.vector or 1)
         return tuple(spans)

@@ -18,6 +18,7 @@ from ..polyhedral.schedule_tree import Loop, Tree, leaves, place_of, walk
 from ..schedules.active_pairs import Function
 from ..schedules.program_edits import outer_values
 from ..schedules.schedule import Schedule
+from .elementary_functions import instructions
 from .gather_costs import gathers_in_lanes
 from .operation_costs import accumulates_in_lanes, adds_up_in_order, leaves_out_nan
 from .program_statistics import Slope, StatementStatistics, bytes_of, is_scalar, subscript_steps
@@ -235,7 +236,8 @@ class VectorLoops:
                 if depth > len(outer)
             ):
                 return inf, inf
-            size = self.size(statement, loops, len(outer), is_fused=_has_vectors(tree))
+            marked = _has_vectors(tree)
+            size = self.size(statement, loops, len(outer), is_fused=marked, is_loop_ir=marked)
             operations += copies * size
             most = max(most, copies)
         return operations, most
@@ -264,11 +266,13 @@ class VectorLoops:
         depth: int,
         *,
         is_fused: bool = True,
+        is_loop_ir: bool = False,
     ) -> int:
         """Instructions of a copy when the loops from a depth on are unrolled.
 
         Those are one for each place in memory, as what stays at one place is in a register; one
         for a product and the sum that it is added to, if these are fused; and one for the index.
+        An elementary function is one operation of loop IR, and else as long as its code.
         """
         body = statement.statement.body
         computing = [each for each in body if not isinstance(each, NO_INSTRUCTIONS)]
@@ -282,7 +286,9 @@ class VectorLoops:
             for access in statement.statement.accesses
             if any(d is None or any(subscript_steps(access, d)) for d in directions)
         }
-        return len(computing) - fused * is_fused + len(places) + 1
+        count = len(computing) - fused * is_fused + len(places) + 1
+        is_expanded = self._schedule.target.fuses_multiply_adds and not is_loop_ir
+        return count + sum(map(instructions, computing)) if is_expanded else count
 
     def is_in_step(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
         """Whether all statements of a loop that run under it run in the same of its iterations.

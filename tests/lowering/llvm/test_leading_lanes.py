@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.machine_code import NUMPY_TYPES
-from support.targets import NARROW
+from support.targets import NARROW, WIDE
 
 import loopwright
 from loopwright.lowering.generate import generate
@@ -68,3 +68,46 @@ def test_which_lanes_are_leading() -> None:
     assert leading_lanes((True, True, False)) == 2
     for others in [None, (True, True), (False, False), (False, True), (True, False, True)]:
         assert leading_lanes(others) is None
+
+
+WEIGHTED = """
+func.func @weighted(%A: memref<21xTYPE>, %B: memref<19xTYPE>) {
+  %half = arith.constant 0.5 : TYPE
+  %quarter = arith.constant 0.25 : TYPE
+  %zero = arith.constant 0.0 : TYPE
+  affine.for %i = 0 to 19 {
+    %w = memref.alloca() : memref<TYPE>
+    %s = affine.for %d = 0 to 3 iter_args(%t = %zero) -> (TYPE) {
+      affine.if affine_set<(d) : (d - 1 == 0)>(%d) {
+        affine.store %half, %w[] : memref<TYPE>
+      } else {
+        affine.store %quarter, %w[] : memref<TYPE>
+      }
+      %0 = affine.load %w[] : memref<TYPE>
+      %1 = affine.load %A[%i + %d] : memref<21xTYPE>
+      %2 = arith.mulf %0, %1 : TYPE
+      %3 = arith.addf %t, %2 : TYPE
+      affine.yield %3 : TYPE
+    }
+    affine.store %s, %B[%i] : memref<19xTYPE>
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("kind", "count"), [("f32", 3), ("f64", 3)])
+def test_scalars_of_the_last_vector_stay_in_registers(kind: str, count: int) -> None:
+    """A load under a mask would wait for what is stored in two pieces."""
+    function = loopwright.load(WEIGHTED.replace("TYPE", kind))["weighted"]
+    scheduled = apply_text(
+        "vectorize{loops=i width=8}", Schedule.original(function.scop, Target.named("zen4"))
+    )
+    found = str(translate(generate(scheduled, {}), target=WIDE, options=Options()))
+    typed = {"f32": "float", "f64": "double"}[kind]
+    assert f"load <{count} x {typed}>" in found
+    a, b = np.random.default_rng(0).random(21).astype(NUMPY_TYPES[kind]), np.zeros(19)
+    results = [b.astype(NUMPY_TYPES[kind]) for _ in range(2)]
+    for steps, result in zip((None, "vectorize{loops=i width=8}"), results, strict=True):
+        function.compile(steps, verify=True)(a, result)
+    np.testing.assert_array_equal(*results)

@@ -10,8 +10,12 @@ from support.targets import NARROW, WIDE
 
 import loopwright
 from loopwright.passes.default.default_schedule import default_schedule
+from loopwright.passes.default.outer_vectors import outer_vectors
+from loopwright.passes.estimate.estimate import estimate
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.polyhedral.isl_context import ISL_LOCK
 from loopwright.passes.schedules.schedule import Schedule
 
 LOGISTIC = """
@@ -80,3 +84,45 @@ def test_each_lane_runs_a_recurrence_of_its_own(scalar: str) -> None:
     # The rest is as it was: nothing is gained where each lane calls the library.
     library = with_library(NARROW)
     assert "vectorize" not in str(chosen(GROWTH, "atan", scalar, library, rows=5000, columns=90))
+
+
+STEPS = """
+func.func @steps(%n: index, %x: memref<?xTYPE>, %y: memref<?xTYPE>) {
+  %c = arith.constant 0.5 : TYPE
+  affine.for %i = 0 to %n {
+    %r = affine.for %it = 0 to 4 iter_args(%s = %c) -> (TYPE) {
+      %0 = affine.load %x[%i] : memref<?xTYPE>
+      %1 = arith.mulf %s, %0 : TYPE
+      %2 = math.FUNCTION %1 : TYPE
+      %3 = arith.subf %s, %2 : TYPE
+      affine.yield %3 : TYPE
+    }
+    affine.store %r, %y[%i] : memref<?xTYPE>
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("scalar", ["f32", "f64"])
+@pytest.mark.parametrize("function", ["erfc", "pow"])
+def test_loops_around_functions_are_not_unrolled_for_vectors(function: str, scalar: str) -> None:
+    """LLVM sees the code of the functions: four copies of it are too much for full unrolling."""
+    text = STEPS.replace("FUNCTION", function).replace("TYPE", scalar)
+    text = text.replace("math.pow %1", "math.powf %1, %0")
+    (found,) = loopwright.load(text).values()
+    original = Schedule.original(found.scop, NARROW)
+    context = SchedulingContext(infer_extents(found.scop, {"n": 2000}), 1)
+    vectors = found.schedule("vectorize{loops=i}", NARROW)
+    with ISL_LOCK:
+        assert estimate(original, context) > 3 * estimate(vectors, context)
+
+
+def test_functions_are_work_enough_for_threads() -> None:
+    text = STEPS.replace("FUNCTION", "erfc").replace("TYPE", "f64")
+    (found,) = loopwright.load(text).values()
+    schedule = Schedule.original(found.scop, NARROW)
+    context = SchedulingContext(infer_extents(found.scop, {"n": 2000}), 2)
+    answer = outer_vectors(schedule, schedule.tree, context)
+    # Vectors of two registers, and threads.
+    assert str(answer) == "vectorize{loops=i width=8},parallel{loops=i}"

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.targets import WIDE
 
 import loopwright
 from loopwright.passes.default.default_schedule import default_schedule, jammed_best
@@ -212,3 +213,48 @@ func.func @twice(%n: index, %m: index, %x: memref<?x?xf32>, %y: memref<?x?xf32>)
 def test_stores_of_short_loops_stay_in_one_row(zen3: None) -> None:
     """LLVM unrolls the short loop, and stores whole vectors of neighbours; not of several rows."""
     assert jammed(TWICE, "tile{loops=j sizes=2}") == "tile{loops=j sizes=2}"
+
+
+FORMS = """
+func.func @forms(%n: index, %m: index, %w: memref<?x?xf64>, %s: memref<?x?xf64>,
+                 %v: memref<?xf64>) {
+  %zero = arith.constant 0.0 : f64
+  affine.for %q = 0 to %n {
+    affine.store %zero, %v[%q] : memref<?xf64>
+    affine.for %i = 0 to %m {
+      affine.for %j = 0 to %m {
+        %0 = affine.load %w[%q, %i] : memref<?x?xf64>
+        %1 = affine.load %s[%i, %j] : memref<?x?xf64>
+        %2 = affine.load %w[%q, %j] : memref<?x?xf64>
+        %3 = arith.mulf %0, %1 : f64
+        %4 = arith.mulf %3, %2 : f64
+        %5 = affine.load %v[%q] : memref<?xf64>
+        %6 = arith.addf %5, %4 : f64
+        affine.store %6, %v[%q] : memref<?xf64>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("rows", "is_jammed"), [(256, True), (6, False)])
+def test_rows_around_several_loops(rows: int, is_jammed: bool) -> None:
+    """Quadratic forms share the matrix, where there are many of them."""
+    (function,) = loopwright.load(FORMS).values()
+    sizes = infer_extents(function.scop, {"n": rows, "m": 128})
+    original = Schedule.original(function.scop, WIDE, reassociate=True)
+    with ISL_LOCK:
+        found = str(jammed_loops(original, SchedulingContext(sizes, 1)))
+    assert ("unroll-and-jam{loops=q" in found) == is_jammed
+
+
+def test_jammed_rows_around_several_loops_keep_their_results() -> None:
+    (function,) = loopwright.load(FORMS).values()
+    rng = np.random.default_rng(0)
+    w, s = rng.random((23, 9)), rng.random((9, 9))
+    results = [np.zeros(23), np.zeros(23)]
+    for steps, result in zip((None, "unroll-and-jam{loops=q factor=4}"), results, strict=True):
+        function.compile(steps, threads=1)(23, 9, w, s, result)
+    np.testing.assert_array_equal(*results)

@@ -177,3 +177,31 @@ def test_rows_that_wait_for_each_other_are_few(kind: str) -> None:
         function.compile(None, threads=1)(n, m, x, y, expected)
         function.compile(chosen, threads=2, verify=True)(n, m, x, y, table)
         np.testing.assert_array_equal(table, expected)
+
+
+SCALED = """
+func.func @scaled(%n: index, %m: index, %x: memref<?x?xTYPE>, %s: memref<?xTYPE>,
+                  %y: memref<?x?xTYPE>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %m {
+      %a = affine.load %x[%i, %j] : memref<?x?xTYPE>
+      %b = affine.load %s[%j] : memref<?xTYPE>
+      %p = arith.mulf %a, %b : TYPE
+      affine.store %p, %y[%i, %j] : memref<?x?xTYPE>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_independent_rows_are_not_streamed_side_by_side(kind: str, threads: int) -> None:
+    """There are no sums to share, and as many streams of results."""
+    function = load(SCALED.replace("TYPE", kind))["scaled"]
+    schedule, context = (
+        Schedule.original(function.scop, WIDE),
+        SchedulingContext(infer_extents(function.scop, {"n": 3136, "m": 256}), threads),
+    )
+    assert matrix_vector(schedule, schedule.tree, context) is None

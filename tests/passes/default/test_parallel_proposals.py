@@ -76,6 +76,20 @@ def test_the_outermost_parallel_loop_is_marked_and_nothing_else() -> None:
     assert str(found) == "parallel{loops=j}"
 
 
+@pytest.mark.parametrize(
+    ("rows", "threads", "is_shared"),
+    [(16, 2, True), (15, 2, False), (24, 2, True), (31, 4, False), (32, 4, True), (32, 16, True)],
+)
+def test_a_vector_loop_is_shared_out_where_there_is_a_vector_for_a_thread(
+    rows: int, threads: int, is_shared: bool
+) -> None:
+    original = program("%i").apply_all(parse_pipeline("vectorize{loops=i width=8}"))
+    (nest,) = nests(original.tree)
+    extents = infer_extents(original.scop, {"n": rows + 1, "m": 3000})
+    found = outermost_parallel(original, nest, SchedulingContext(extents, threads))
+    assert str(found).endswith("parallel{loops=i}") == is_shared
+
+
 PIXELS = """
 func.func @f(%n: index, %m: index, %A: memref<?x?xTYPE>, %B: memref<?x?xTYPE>) {
   affine.for %i = 0 to %n {

@@ -1,4 +1,4 @@
-"""Work of opaque statements: the operations of their regions, whose loops nobody has counted."""
+"""Work of statements that take longer than others: opaque regions, elementary functions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from xdsl.ir import Operation
 
 from ...dialects.opaque import callee_of
 from ..polyhedral.scop import Statement
+from .elementary_functions import instructions
 
 ITERATIONS = 16
 """Iterations that a loop of a region is taken to have."""
@@ -26,7 +27,8 @@ def opaque_operations(statement: Statement) -> float:
 
 def relative_work(statement: Statement) -> float:
     """How many usual instances take as long as one of the statement."""
-    return max(1.0, opaque_operations(statement) / USUAL)
+    operations = opaque_operations(statement) + sum(map(instructions, statement.body))
+    return max(1.0, operations / USUAL)
 
 
 def _operations(operation: Operation) -> float:
