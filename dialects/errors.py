@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..support.user_error import UserError
 from .source_location import Location
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation, SSAValue
 
 
-class SourceError(Exception):
+class SourceError(UserError):
     """A user error in a program; `str()` is the message with source line and caret.
 
         gemm.mlir:7:12: error: unknown operation 'arith.addff'

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ...support.user_error import UserError
 
-class DatasetError(Exception):
+
+class DatasetError(UserError):
     """A directory or a shard that cannot be used; `str()` is one line."""
 
 

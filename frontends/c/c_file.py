@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...dialects.errors import SourceError
-from ...dialects.parse import parse_module
-from ...dialects.source_location import Location
 from ...runtime.program import Program
 from ...support.bounded_files import read_bounded
-from ..text.relocation import relocate
-from .clang_library import CSource, parse
+from .c_source import CSource
+from .clang_library import parse
 from .finding import Check, find_regions
+from .parsing import parsed
 from .reader import Reader
 from .regions import pragma_regions
-from .store_forwarding import forward_local_scalars
 from .translate import Translation, translate
 
 
@@ -51,11 +49,12 @@ def read_regions(source: CSource, flags: Sequence[str] = (), check: Check | None
         found = find_regions(functions, check)
     except RecursionError:
         raise SourceError(f"{source.file}: the program is nested too deeply") from None
-    if not found.regions:
-        if found.left_out:
+    if not found.translations:
+        if found.left_out and check is None:
             raise found.left_out[0]
-        raise SourceError(f"{source.file}: there is no loop over the elements of arrays")
-    return Regions([translate(region) for region in found.regions], found.left_out)
+        if not found.left_out:
+            raise SourceError(f"{source.file}: there is no loop over the elements of arrays")
+    return Regions(found.translations, found.left_out)
 
 
 def load_c(path: str | Path, flags: Sequence[str] = ()) -> Program:
@@ -67,20 +66,5 @@ def load_c(path: str | Path, flags: Sequence[str] = ()) -> Program:
     found = read_regions(source, flags)
     for error in found.left_out:
         warnings.warn(f"{error.location}: left out: {error.message}", stacklevel=3)
-    return program_of(found.translations, source)
-
-
-def program_of(translations: Sequence[Translation], source: CSource) -> Program:
-    """The program of regions; positions are those in the C file."""
-    module = parse_module("".join(each.text for each in translations), source.file)
-    nodes = [(each, node) for each in translations for node in each.nodes]
-    places = [place_of(each, node.place, source) for each, node in nodes]
-    relocate(module, places, {source.file: source.text})
-    for function in module.ops:
-        forward_local_scalars(function)
-    return Program(module)
-
-
-def place_of(translation: Translation, place: Location, source: CSource) -> Location:
-    """A position in the file itself: what is inlined from a header is where the region is."""
-    return place if place.file == source.file else translation.region.place
+    text = "".join(each.text for each in found.translations)
+    return parsed(text, [place for each in found.translations for place in each.places], source)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 
 from ...dialects.errors import SourceError
 from ...runtime.jit.registered_functions import is_library_function
-from .c_types import INT, FloatType, IntegerType, NumberType
+from .c_types import INT, LONG, UNSIGNED, FloatType, IntegerType, NumberType
 from .evaluator import Evaluator
-from .functions import ABSOLUTE, SIGN, Known, constant, known
+from .functions import ABSOLUTE, BITS, SIGN, Known, constant, known
 from .numbers import number_type
 from .tree import Call, Name, Symbol, walk
 from .values import Constant, Scalar, Value
@@ -34,6 +35,8 @@ class Calls:
             return self._absolute(node)
         if node.function == "__builtin_expect" and node.arguments:
             return self.expressions.value(node.arguments[0])
+        if node.function in BITS and len(node.arguments) == 1:
+            return self._bits(node)
         function = known(node.function)
         if function is None and (node.is_pure or is_library_function(node.function)):
             return self._external(node)
@@ -95,6 +98,14 @@ class Calls:
         value = self.expressions.converted(node.arguments[0], kind)
         name = self.expressions.arithmetic.scalar(value, node).name
         return Scalar(self.emitter.operation(f"math.absi {name} : {kind.mlir}", node), kind)
+
+    def _bits(self, node: Call) -> Value:
+        operation, width = BITS[node.function]
+        self.emitter.require_operations(node, f"it calls '{node.function}'")
+        kind = UNSIGNED if width == 32 else replace(LONG, name="unsigned long", signed=False)
+        text = f"{operation} {self._argument(node, 0, kind)} : {kind.mlir}"
+        found = Scalar(self.emitter.operation(text, node), kind)
+        return self.expressions.arithmetic.convert(found, number_type(node), node)
 
     def _inline(self, node: Call) -> Value:
         """The value of a function that is an expression over its parameters and variables."""

@@ -10,6 +10,7 @@ from typing import Any
 from ...dialects.errors import SourceError
 from ...dialects.source_location import Location
 from ...support.extras import extra_for
+from .c_source import CSource
 
 with extra_for("reading C"):
     from clang import cindex
@@ -70,22 +71,6 @@ BINARY = {
     "Comma": ",",
 }
 """Operators by libclang's name."""
-
-
-class CSource:
-    """The text of a C file, for positions of errors."""
-
-    def __init__(self, file: str, text: str) -> None:
-        self.file = file
-        self.text = text
-        self.data = text.encode()  # offsets count bytes
-        self.lines = text.split("\n")
-
-    def location(self, line: int, column: int) -> Location:
-        """A position; columns of libclang count bytes."""
-        text = self.lines[line - 1].rstrip("\r") if 1 <= line <= len(self.lines) else None
-        before = (text or "").encode()[: column - 1].decode(errors="replace")
-        return Location(self.file, line, len(before) + 1, text)
 
 
 def _arguments(flags: Sequence[str]) -> list[str]:

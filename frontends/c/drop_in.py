@@ -22,11 +22,11 @@ from ...runtime.calling.api_checks import (
     check_texts,
     check_threads,
 )
-from ...runtime.program import Function
 from ...support.output_files import write_output
-from .c_file import place_of, program_of, read_regions, read_source
+from .c_file import read_regions, read_source
+from .c_source import CSource
 from .call_check import Entry, Kernel, entry
-from .clang_library import CSource, macro_names
+from .clang_library import macro_names
 from .machine_code import machine_code
 from .memory_checks import check_conditional_accesses, check_gathers
 from .optimised import PREFIX, Options, c_text, optimised_loops
@@ -102,14 +102,16 @@ def drop_in_text(path: str | Path, name: str, flags: Sequence[str], options: Opt
     source = read_source(path)
 
     def check(translation: Translation) -> None:
-        _check(translation, source, options)
+        _check(translation, options)
 
     found = read_regions(source, flags, check)
     replacements: list[_Replacement] = []
     left_out = list(found.left_out)
     for translation in found.translations:
         try:
-            replacements.append(_replacement(translation, source, options))
+            if translation.region.is_marked:
+                check(translation)
+            replacements.append(_replacement(translation, options))
         except SourceError as error:
             place = error.location or translation.region.place
             left_out.append(SourceError(error.message, place, error.hint))
@@ -120,28 +122,17 @@ def drop_in_text(path: str | Path, name: str, flags: Sequence[str], options: Opt
     return DropIn(text, names, tuple(left_out))
 
 
-def _check(translation: Translation, source: CSource, options: Options) -> None:
+def _check(translation: Translation, options: Options) -> None:
     """Raises SourceError for a region that no call may stand for."""
-    _check_place(translation, source)
-    _check_threads(translation, source, options)
+    _check_place(translation)
+    _check_threads(translation, options)
     check_gathers(translation)
-    pieces = translation.conditional_accesses
-    if pieces:
-        places = [place_of(translation, each.place, source) for each in pieces]
-        check_conditional_accesses(translation, _function(translation, source).scop, places)
+    check_conditional_accesses(translation)
 
 
-def _function(translation: Translation, source: CSource) -> Function:
-    program = program_of([translation], source)
-    (name,) = program
-    return program[name]
-
-
-def _replacement(translation: Translation, source: CSource, options: Options) -> _Replacement:
-    region = translation.region
-    _check(translation, source, options)
-    function = _function(translation, source)
-    behind, heads = _rotations(translation, source), _heads(translation, source)
+def _replacement(translation: Translation, options: Options) -> _Replacement:
+    region, function = translation.region, translation.function
+    behind, heads = _rotations(translation), _heads(translation)
     kernel, name = f"{PREFIX}{region.name}_loops", f"{PREFIX}{region.name}"
     fixed = dict(options.sizes or {})
     code = machine_code(function, options, kernel) if options.machine_code else None
@@ -154,7 +145,7 @@ def _replacement(translation: Translation, source: CSource, options: Options) ->
     return _Replacement(region, made, loops, behind=behind, heads=heads)
 
 
-def _rotations(translation: Translation, source: CSource) -> str:
+def _rotations(translation: Translation) -> str:
     """Loops that rotate pointers as the region does; raises SourceError for what is no such text.
 
     for (t = 0; t < T; t++) { f(a, b); p = a; a = b; b = p; }
@@ -162,12 +153,13 @@ def _rotations(translation: Translation, source: CSource) -> str:
     """
     texts: list[str] = []
     declarations: dict[str, None] = {}
+    data = translation.region.function.source.data
     statements = translation.region.block.statements
     declared = [each for each in statements if isinstance(each, Declare)]
     assigned = assigned_symbols(statements, loop_symbols(statements)).keys()
     for each in translation.rotations:
         loop = each.loop
-        head = source.data[loop.start : loop.body.start].decode(errors="replace")
+        head = data[loop.start : loop.body.start].decode(errors="replace")
         parts = (*expressions_of(loop.first), loop.test, loop.step)
         names = {one.symbol for part in parts for one in walk(part) if isinstance(one, Name)}
         extents = dict.fromkeys((one.start, one.end) for one in each.copies)
@@ -184,8 +176,8 @@ def _rotations(translation: Translation, source: CSource) -> str:
                 "write `for (t = a; t < b; t++)`, with a statement for each pointer",
             )
         own = [one for one in declared if one.symbol in names | each.targets]
-        declarations |= {source.data[one.start : one.end].decode(): None for one in own}
-        copies = (source.data[begin:end].decode() for begin, end in extents)
+        declarations |= {data[one.start : one.end].decode(): None for one in own}
+        copies = (data[begin:end].decode() for begin, end in extents)
         body = " ".join(text if text.endswith(";") else f"{text};" for text in copies)
         texts.append(f"{head.rstrip()} {{ {body} }}")
     return f" else {{ {' '.join((*declarations, *texts))} }}" if texts else ""
@@ -198,7 +190,7 @@ _HEAD = re.compile(r"for\s*\([^;,]*;[^;,]*;[^;,]*[-+=][^;,]*\)\s*")
 """The head of a loop that sets nothing but its variable."""
 
 
-def _check_place(translation: Translation, source: CSource) -> None:
+def _check_place(translation: Translation) -> None:
     """Raises SourceError where a call cannot stand for the region."""
     region = translation.region
     for symbol in translation.ended_loops:
@@ -207,7 +199,7 @@ def _check_place(translation: Translation, source: CSource) -> None:
             region.place,
             "declare it in the loop",
         )
-    for symbol in () if _heads(translation, source) else translation.uncertain_reads:
+    for symbol in () if _heads(translation) else translation.uncertain_reads:
         raise SourceError(
             f"'{symbol.spelling}' is read only where a loop or condition runs: its pointer may "
             "lead nowhere else",
@@ -216,7 +208,7 @@ def _check_place(translation: Translation, source: CSource) -> None:
         )
     check_visible([each.symbol for each in translation.parameters], region)
     function = region.function
-    head = source.data[function.start : function.body.start].decode(errors="replace")
+    head = function.source.data[function.start : function.body.start].decode(errors="replace")
     if not function.is_static and re.search(r"\binline\b", head):
         raise SourceError(
             f"'{function.name}' is inline, and may not call static functions",
@@ -231,11 +223,12 @@ def _check_place(translation: Translation, source: CSource) -> None:
         )
 
 
-def _heads(translation: Translation, source: CSource) -> list[str]:
+def _heads(translation: Translation) -> list[str]:
     """The heads of the loops that C follows pointers in, without steps; none where unknown."""
     found: list[str] = []
+    data = translation.region.function.source.data
     for each in translation.running:
-        head = source.data[each.start : each.body.start].decode(errors="replace")
+        head = data[each.start : each.body.start].decode(errors="replace")
         head = _COMMENT.sub(" ", head)
         match = re.match(r"for\s*\([^;]*;[^;]*;", head)
         if match is None:
@@ -258,7 +251,7 @@ def _condition(heads: Sequence[str]) -> tuple[str, str]:
     return f"int {name} = 0; {loops}{name} = 1; {ends} ", f"!{name} || "
 
 
-def _check_threads(translation: Translation, source: CSource, options: Options) -> None:
+def _check_threads(translation: Translation, options: Options) -> None:
     """Raises SourceError where several threads of the program make a difference."""
     region = translation.region
     for symbol, node in () if options.allows_races else translation.conditional_stores:
@@ -268,8 +261,9 @@ def _check_threads(translation: Translation, source: CSource, options: Options) 
             node.place,
             "write `x = test ? value : x`, or give -fallow-store-data-races, where none does",
         )
-    begin, end = _extent(source.data, region)
-    for directive in re.findall(rb"#[ \t]*pragma[ \t]+omp[ \t]+([^\n]*)", source.data[begin:end]):
+    data = region.function.source.data
+    begin, end = _extent(data, region)
+    for directive in re.findall(rb"#[ \t]*pragma[ \t]+omp[ \t]+([^\n]*)", data[begin:end]):
         words = directive.decode(errors="replace").split()
         if words[:1] == ["simd"]:
             continue

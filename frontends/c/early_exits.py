@@ -64,8 +64,7 @@ def _statement(node: Statement, behind: Behind) -> list[Statement]:
     if not isinstance(node, For | While):
         return [node]
     loop = replace(node, body=_block(node.body, ([node], *behind)))
-    if _jumps(loop, CONTINUE):
-        loop = replace(loop, body=whole(loop.body, CONTINUE))
+    loop = replace(loop, body=whole(loop.body, CONTINUE))
     return _ended(loop, behind) if _jumps(loop, BREAK) else [loop]
 
 

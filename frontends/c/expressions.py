@@ -13,6 +13,7 @@ from .arithmetic import PREDICATES, Arithmetic, linear
 from .c_types import INT, IntegerType, NumberType, PointerType, elements_of
 from .calls import Calls
 from .choices import Choices
+from .chosen_rows import ChosenRows
 from .conditional_accesses import ConditionalAccesses
 from .conditions import Conditions
 from .domain import Domain
@@ -60,6 +61,7 @@ class Expressions:
         self.conditions = Conditions(self, self.calls)
         self.choices = Choices(self, self.conditions)
         self.flat = FlatArrays(self, strides)
+        self.rows = ChosenRows(self, self.conditions, variables)
         self.aliases = Aliases(variables)
         self.sizes = sizes
         self.arrays: dict[Symbol, Array] = {}
@@ -317,7 +319,13 @@ class Expressions:
         """
         base, written = subscripts_of(node)
         array = self.arrays.get(base.symbol) if isinstance(base, Name) else None
-        if array is None or not isinstance(base, Name) or array.elements.rank == len(written):
+        if array is None or not isinstance(base, Name):
+            return base, written
+        if len(written) == 1 and array.elements.rank <= 2:
+            chosen = self.flat.chosen(written[0], base.symbol, self.rows)
+            if chosen is not None:
+                return base, chosen
+        if array.elements.rank == len(written):
             return base, written
         if not _is_flat(base.symbol, written) or self._flat(base.symbol, written) is not None:
             return base, written

@@ -37,9 +37,9 @@ class Found:
     Those in `opaque` have parts that are not affine, and no affine nest inside.
     """
 
-    regions: list[Region]
+    translations: list[Translation]
     left_out: list[SourceError]
-    opaque: set[Region] = field(default_factory=set[Region])
+    opaque: list[Translation] = field(default_factory=list[Translation])
 
 
 def find_regions(functions: Sequence[Function], check: Check | None = None) -> Found:
@@ -50,7 +50,7 @@ def find_regions(functions: Sequence[Function], check: Check | None = None) -> F
     found = Found([], [])
     for function in functions:
         _Search(function, check, found).block(function.body, ())
-    named(found.regions)
+    named([each.region for each in found.translations])
     return found
 
 
@@ -71,82 +71,102 @@ class _Search:
             position += 1
             if not _has_loop(statement):
                 continue
-            error = self._refusal([statement], around)
-            if error is not None:
-                known, place = len(found.regions), len(found.left_out)
-                for inner in () if _is_call(statement) else blocks_of(statement):
-                    self.block(inner, (*around, statement))
-                inside = found.regions[known:]
-                if set(inside) <= found.opaque and self._is_region(statement, around):
-                    # No affine nest is inside of it.
-                    whole = self._region([statement], around)
-                    found.regions[known:] = [whole]
-                    found.opaque.add(whole)
-                    del found.left_out[place:]
-                elif _is_loop(statement):
-                    found.left_out.insert(place, error)
+            best, error = self._tried([statement], around)
+            if best is None or error is not None:
+                self._parts(statement, around, best, error)
                 begin = position
                 continue
             run = [statement]
             for before in reversed(statements[begin : position - 1]):
-                if not _leads(before, run) or self._refusal([before, *run], around) is not None:
+                if not _leads(before, run):
                     break
+                longer, error = self._tried([before, *run], around)
+                if longer is None or error is not None:
+                    break
+                best = longer
                 run.insert(0, before)
             behind = list(takewhile(_may_join, statements[position:]))
-            for _ in range(self._longest(run, behind, around)):
-                run.append(statements[position])
-                position += 1
-            found.regions.append(self._region(run, around))
+            best = self._longest(best, behind, around)
+            position += len(best.region.block.statements) - len(run)
+            found.translations.append(best)
             begin = position
 
+    def _parts(
+        self,
+        statement: Statement,
+        around: tuple[Statement, ...],
+        whole: Translation | None,
+        error: SourceError | None,
+    ) -> None:
+        """Finds the regions in a statement that is none, as the error says."""
+        found = self.found
+        known, place = len(found.translations), len(found.left_out)
+        for inner in () if _is_call(statement) else blocks_of(statement):
+            self.block(inner, (*around, statement))
+        inside = found.translations[known:]
+        if whole is not None and all(each in found.opaque for each in inside):
+            # No affine nest is in it.
+            del found.translations[known:], found.left_out[place:]
+            problem = self._problem(whole)
+            if problem is not None:
+                found.left_out.append(problem)
+            else:
+                found.translations.append(whole)
+                found.opaque.append(whole)
+        elif error is not None and _is_loop(statement):
+            found.left_out.insert(place, error)
+
     def _longest(
-        self, run: list[Statement], behind: list[Statement], around: tuple[Statement, ...]
-    ) -> int:
-        """How many of the statements behind a run join it.
+        self, first: Translation, behind: list[Statement], around: tuple[Statement, ...]
+    ) -> Translation:
+        """The region of a run with as many of the statements behind it as may join it.
 
         Tried are 1, 2, 4 and so on, then halves: the work is in proportion to their number.
         """
+        best, run = first, first.region.block.statements
         joined, step = 0, 1
         while step and joined < len(behind):
             count = min(joined + step, len(behind))
-            if self._refusal([*run, *behind[:count]], around) is None:
-                joined, step = count, step * 2
+            longer, error = self._tried([*run, *behind[:count]], around)
+            if longer is not None and error is None:
+                best, joined, step = longer, count, step * 2
             else:
                 step = (count - joined) // 2
                 behind = behind[: count - 1]
-        return joined
+        return best
 
     def _region(self, statements: list[Statement], around: tuple[Statement, ...]) -> Region:
         first, last = statements[0], statements[-1]
         block = Block(first.place, first.start, last.end, statements)
-        return Region(self.function, block, first.place, around, self.function.name)
+        return Region(self.function, block, first.place, around)
 
-    def _refusal(
+    def _tried(
         self, statements: list[Statement], around: tuple[Statement, ...]
-    ) -> SourceError | None:
-        """Why statements are no affine region; None where they are one."""
+    ) -> tuple[Translation | None, SourceError | None]:
+        """Statements as a region, and why they are no affine one."""
         try:
             translation = translate(self._region(statements, around))
-            if not translation.is_affine:
-                return SourceError("parts of this are not affine", statements[0].place)
+        except SourceError as error:
+            return None, error
+        reason = None
+        if not translation.is_affine:
+            reason = "parts of this are not affine"
+        elif translation.uses_rotated:
+            reason = "pointers are used behind a loop that swaps them"
+        elif translation.conditional_stores and any(map(_guards_loops, statements)):
+            reason = "a condition on data is around loops"
+        if reason is not None:
+            return translation, SourceError(reason, statements[0].place)
+        return translation, self._problem(translation)
+
+    def _problem(self, translation: Translation) -> SourceError | None:
+        """Why a region is of no use."""
+        try:
             if self.check is not None:
                 self.check(translation)
         except SourceError as error:
             return error
-        if translation.uses_rotated:
-            reason = "pointers are used behind a loop that swaps them"
-            return SourceError(reason, statements[0].place)
-        if translation.conditional_stores and any(map(_guards_loops, statements)):
-            return SourceError("a condition on data is around loops", statements[0].place)
         return None
-
-    def _is_region(self, statement: Statement, around: tuple[Statement, ...]) -> bool:
-        """Whether a statement can be a region with parts that are not affine."""
-        try:
-            translate(self._region([statement], around))
-        except SourceError:
-            return False
-        return True
 
 
 def _guards_loops(statement: Statement) -> bool:

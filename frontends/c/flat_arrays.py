@@ -8,8 +8,9 @@ from typing import TypeAlias
 from ...dialects.errors import SourceError
 from ..text.affine import Affine, Name, Term
 from .c_types import LONG, IntegerType
+from .chosen_rows import ChosenRows
 from .evaluator import Evaluator
-from .padded_rows import in_padded_rows, length_of, paddings, unpadded
+from .padded_rows import PaddedLength, in_padded_rows, length_of, paddings, unpadded
 from .polynomials import Polynomial
 from .tree import Binary, Cast, Expression, Symbol
 from .values import index_of
@@ -63,6 +64,9 @@ class FlatArrays:
         within = _is_signed(index) or self.expressions.domain.holds(parts[0], assume=True)
         lengths = extents(chain)
         if not within or not self._are_within(parts[1:], lengths, assume=True):
+            padded = self._padded(polynomial, chain)
+            if padded != chain:  # the access that has shown the rows may be one of several kinds
+                raise NewStrides(symbol, padded)
             raise SourceError(
                 f"an element of '{symbol.name}' may be outside of its row of "
                 f"'{lengths[-1].text}' elements",
@@ -79,21 +83,42 @@ class FlatArrays:
     def _padded(self, polynomial: Polynomial, chain: tuple[Stride, ...]) -> tuple[Stride, ...]:
         """The strides of an array with the padding of its rows, if an element is in one then."""
         lengths = extents(chain)
-        parts = self._parts(polynomial, chain)
-        if parts is not None and self._are_within(parts[1:], lengths, assume=False):
+        if any(isinstance(each, PaddedLength) for each in lengths):
             return chain
-        for size in dict.fromkeys(lengths):
-            for length in paddings(polynomial, size):
-                moved = in_padded_rows(polynomial, [length])
-                strides = tuple(
-                    tuple(length if each == size else each for each in stride) for stride in chain
-                )
-                parts = self._parts(moved, strides)
-                if parts is not None and self._are_within(
-                    parts[1:], extents(strides), assume=False
-                ):
-                    return strides
+        # What is assumed of sizes is checked where the elements are computed.
+        with self.expressions.domain.inside([Affine.of(each) for each in lengths]):
+            parts = self._parts(polynomial, chain)
+            if parts is not None and self._are_within(parts[1:], lengths, assume=False):
+                return chain
+            for size in dict.fromkeys(lengths):
+                for length in paddings(polynomial, size):
+                    moved = in_padded_rows(polynomial, [length])
+                    strides = tuple(
+                        tuple(length if each == size else each for each in stride)
+                        for stride in chain
+                    )
+                    parts = self._parts(moved, strides)
+                    if parts is not None and self._are_within(
+                        parts[1:], extents(strides), assume=False
+                    ):
+                        return strides
         return chain
+
+    def chosen(
+        self, index: Expression, symbol: Symbol, rows: ChosenRows
+    ) -> list[Expression] | None:
+        """The row and column of an element whose position is not affine; raises NewStrides."""
+        is_affine = self.expressions.static(index) is not None
+        if is_affine or self._polynomial(index) is not None:
+            return None
+        found = rows.split(index)
+        if found is None:
+            return None
+        length, parts = found
+        known = self.strides.get(symbol, ())
+        if not known:
+            raise NewStrides(symbol, ((length,),))
+        return parts if known == ((length,),) else None
 
     def lengths(self, symbol: Symbol) -> list[Name]:
         """The lengths of an array's rows, from the outermost ones."""

@@ -57,6 +57,18 @@ KNOWN = _table()
 ABSOLUTE = ("abs", "labs", "llabs")
 
 
+BITS = {
+    f"__builtin_{name}{suffix}": (operation, width)
+    for name, operation in (
+        ("popcount", "math.ctpop"),
+        ("clz", "math.ctlz"),
+        ("ctz", "math.cttz"),
+    )
+    for suffix, width in (("", 32), ("l", 64), ("ll", 64))
+}
+"""Functions of GCC that count bits of unsigned numbers: the operation, and their width."""
+
+
 def known(name: str) -> Known | None:
     """What is known about a function."""
     return KNOWN.get(name.removeprefix("__builtin_"))

@@ -32,13 +32,16 @@ def without_jumps(body: Block, reason: str, goes_on: Symbol | None = None) -> Bl
 
     What follows `if (test) continue;` is under the opposite condition. Where both branches of a
     condition may go on, the variable `goes_on` says whether they do: a jump sets it to 0. Without
-    such a variable, these jumps stay, and are refused.
+    such a variable, these jumps stay: `whole` is without them.
     """
     return replace(body, statements=_folded(body.statements, reason, goes_on))
 
 
 def whole(body: Block, reason: str) -> Block:
-    """A block without such jumps, with a variable of its own that says whether it goes on."""
+    """A block without such jumps: those that others leave set a variable of its own."""
+    simple = without_jumps(body, reason)
+    if not has_jump(simple.statements, reason):
+        return simple
     symbol = Symbol("goes_on", INT, body.place, 0)
     folded = without_jumps(body, reason, symbol)
     first = Declare(body.place, body.start, body.start, symbol, number(body, 1))

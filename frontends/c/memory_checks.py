@@ -8,24 +8,25 @@ import islpy as isl
 from xdsl.dialects.builtin import FileLineColLoc
 
 from ...dialects.errors import SourceError
-from ...dialects.source_location import Location
 from ...passes.polyhedral.isl_context import ISL_LOCK
-from ...passes.polyhedral.scop import Access, Scop
+from ...passes.polyhedral.scop import Access
 from .c_types import ArrayType, FloatType, IntegerType, PointerType
 from .translate import Parameter, Translation
 from .tree import Symbol
 from .variables import assigned_symbols
 
 
-def check_conditional_accesses(
-    translation: Translation, scop: Scop, places: Sequence[Location]
-) -> None:
+def check_conditional_accesses(translation: Translation) -> None:
     """Raises SourceError where an array may be shorter than what optimised code accesses.
 
-    At the places are accesses under conditions on data, which optimised code always makes.
+    It always makes those accesses that C makes under conditions on data.
     """
+    if not translation.conditional_accesses:
+        return
+    places = map(translation.place, translation.conditional_accesses)
     conditional = {(each.line, each.column) for each in places}
-    for argument, parameter in enumerate(translation.parameters) if conditional else ():
+    scop = translation.function.scop
+    for argument, parameter in enumerate(translation.parameters):
         if not has_unknown_length(parameter):
             continue
         accesses = [

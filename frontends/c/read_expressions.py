@@ -10,6 +10,7 @@ from clang import cindex
 
 from ...dialects.source_location import Location
 from .aliases import element_of
+from .c_source import CSource
 from .c_types import (
     INT,
     LONG,
@@ -22,7 +23,7 @@ from .c_types import (
     has_structures,
     promoted,
 )
-from .clang_library import BINARY, CSource, evaluate, place_of, unary_operator
+from .clang_library import BINARY, evaluate, place_of, unary_operator
 from .read_members import MemberArray, has_own_memory, holder_of, of_element
 from .read_types import is_const, is_uniform, is_volatile, read_row, read_type
 from .tree import (

@@ -6,12 +6,14 @@ import re
 
 from clang import cindex
 
+from .c_source import CSource
 from .c_types import INT
-from .clang_library import CSource, evaluate
+from .clang_library import evaluate
 from .hoisting import keeps_order, spread
 from .initial_values import initial_elements
 from .jumps import BREAK, CONTINUE, has_jump, without_jumps
 from .lagging_loops import without_lagging
+from .library_loops import library_loop
 from .meeting_loops import without_meeting
 from .procedures import RETURN, Procedures
 from .read_expressions import ExpressionReader
@@ -95,6 +97,7 @@ class Reader:
             body,
             cursor.extent.start.offset,
             cursor.extent.end.offset,
+            self.source,
             cursor.storage_class.name == "STATIC",
             self._has_labels,
         )
@@ -145,6 +148,8 @@ class Reader:
         if name == "BINARY_OPERATOR" and cursor.binary_operator.name == "Comma":
             return [each for child in inner for each in self.statements(child)]
         if name == "CALL_EXPR" and (block := self.procedures.block(cursor)) is not None:
+            return [block]
+        if name == "CALL_EXPR" and (block := library_loop(cursor, self.expressions)) is not None:
             return [block]
         if cursor.kind.is_expression():
             before, expression = self._hoisted(cursor, start)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...dialects.errors import SourceError
 from ...dialects.source_location import Location
-from .clang_library import CSource
+from .c_source import CSource
 from .tree import Block, For, Function, Refused, Statement, While, blocks_of, expressions_of
 
 _PRAGMA = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b", re.ASCII)
@@ -64,9 +64,14 @@ def named(regions: Sequence[Region]) -> list[Region]:
     """Gives each region the name of its function, with a number where that has several."""
     for region in regions:
         same = [each for each in regions if each.function is region.function]
-        name = re.sub(r"\W", "_", region.function.name, flags=re.ASCII)
+        name = plain_name(region.function)
         region.name = name if len(same) == 1 else f"{name}_{same.index(region)}"
     return list(regions)
+
+
+def plain_name(function: Function) -> str:
+    """The name of a function, as MLIR may have it."""
+    return re.sub(r"\W", "_", function.name, flags=re.ASCII)
 
 
 def _marks(source: CSource) -> Iterator[tuple[int, int]]:

@@ -387,6 +387,8 @@ class Statements:
         kind = number_type(Name(node.place, symbol.type, symbol))
         value = self.expressions.arithmetic.convert(self._value(node.value), kind, node)
         self._set_variable(variable, value, kind, node)
+        if variable.is_value:
+            self.expressions.rows.definitions[variable] = node.value
 
     def _bound(self, node: Expression) -> Name:
         """The value that an integer has here, under a name that no statement assigns."""

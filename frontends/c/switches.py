@@ -10,7 +10,7 @@ from clang import cindex
 from ...dialects.source_location import Location
 from .c_types import INT, LONG, IntegerType, promoted
 from .clang_library import evaluate
-from .jumps import BREAK, has_jump, whole, without_jumps
+from .jumps import BREAK, whole
 from .tree import Binary, Block, Cast, Declare, Expression, If, Literal, Refused, Statement
 
 ReadStatements = Callable[[cindex.Cursor], list[Statement]]
@@ -67,7 +67,8 @@ def chain(
     def block(statements: Sequence[Statement]) -> Block:
         return Block(place, start, end, list(statements))
 
-    bodies = [_without_breaks(block(case.statements)).statements for case in cases]
+    # A `break` that were left would end the loop around the switch.
+    bodies = [whole(block(case.statements), BREAK).statements for case in cases]
     rest = [
         each for case, found in zip(cases, bodies, strict=True) if case.is_default for each in found
     ]
@@ -76,12 +77,6 @@ def chain(
             condition = _among(test, case.values, place)
             rest = [If(place, start, end, condition, block(body_of), block(rest))]
     return rest[0] if len(rest) == 1 else block(rest)
-
-
-def _without_breaks(body: Block) -> Block:
-    """The statements of a case: a `break` that were left would end the loop around the switch."""
-    simple = without_jumps(body, BREAK)
-    return whole(body, BREAK) if has_jump(simple.statements, BREAK) else simple
 
 
 def _flat(statements: list[Statement]) -> list[Statement]:

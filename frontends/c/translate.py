@@ -7,6 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from ...dialects.errors import SourceError
 from ...dialects.marks import ASSUMPTION, UNSIGNED
+from ...dialects.source_location import Location
+from ...runtime.program import Function
+from ...support.cached_property import cached_property
 from ..text.affine import Affine, Index
 from ..text.affine import Name as TextName
 from ..text.emitter import Emitter, Line
@@ -22,7 +25,8 @@ from .flat_arrays import NewStrides, Stride, extents
 from .moving_pointers import moved_pointers, without_moves
 from .names import Names
 from .padded_rows import spelled_length
-from .regions import Region
+from .parsing import parsed
+from .regions import Region, plain_name
 from .rotated_pointers import Rotation, without_rotations
 from .sizes import size_symbols
 from .statements import Statements
@@ -60,7 +64,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Translation:
-    """A region as text; `nodes` has the piece of C for each line of it.
+    """A region as text; `nodes` has the piece of C for each line of it, `code` all but its name.
 
     `assumptions` are expressions over the sizes that must not be negative: C means something else
     where they are. With `has_products`, subscripts are not affine in
@@ -75,7 +79,7 @@ class Translation:
     """
 
     region: Region
-    text: str
+    code: str
     nodes: tuple[Piece, ...]
     parameters: tuple[Parameter, ...]
     assumptions: tuple[Affine, ...]
@@ -91,10 +95,32 @@ class Translation:
     running: tuple[For, ...] = ()
 
     @property
+    def text(self) -> str:
+        """The function in MLIR, with the name of the region."""
+        return f"func.func @{self.region.name}{self.code}"
+
+    @property
+    def places(self) -> list[Location]:
+        """The position in the C file for each line of the text."""
+        return [self.place(each) for each in self.nodes]
+
+    @cached_property
+    def function(self) -> Function:
+        """The function, with the name of that of C: regions may get theirs later."""
+        name = plain_name(self.region.function)
+        text = f"func.func @{name}{self.code}"
+        return parsed(text, self.places, self.region.function.source)[name]
+
+    def place(self, piece: Piece) -> Location:
+        """Where a piece is in the file itself: what is inlined from a header is at the region."""
+        is_own = piece.place.file == self.region.function.source.file
+        return piece.place if is_own else self.region.place
+
+    @property
     def is_affine(self) -> bool:
         """Whether the text has no loops over data, no stores at such subscripts, no products."""
         marks = ("scf.", "memref.store")
-        return not self.has_products and not any(mark in self.text for mark in marks)
+        return not self.has_products and not any(mark in self.code for mark in marks)
 
 
 def translate(region: Region) -> Translation:
@@ -169,7 +195,7 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
         statements = Statements(expressions, names)
         try:
             statements.region(body)
-        except NewStrides as found:  # at most once for each dimension
+        except NewStrides as found:  # at most once for each dimension, and once for their padding
             strides[found.symbol] = found.strides
             continue
         except NewSize as found:
@@ -197,8 +223,8 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
         }
         for each in parameters
     }
-    lines = _function(region, parameters, emitter, expressions.domain, declared)
-    text = "".join(f"{line}\n" for line, _ in lines)
+    lines = _function(region.function.place, parameters, emitter, expressions.domain, declared)
+    code = "".join(f"{line}\n" for line, _ in lines)
     nodes = tuple(node for _, node in lines)
     assumptions = tuple(expressions.domain.assumptions)
     ended = tuple(each for each in loops if each in lasting)
@@ -226,7 +252,7 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
     )
     return Translation(
         region,
-        text,
+        code,
         nodes,
         tuple(
             replace(each, lengths=tuple(spelled_length(n, spelled) for n in lengths))
@@ -271,16 +297,16 @@ def _is_shared(symbol: Symbol) -> bool:
 
 
 def _function(
-    region: Region,
+    place: Location,
     parameters: Sequence[Parameter],
     emitter: Emitter[Piece],
     domain: Domain,
     declared: Mapping[Symbol, Mapping[int, Affine]],
 ) -> list[Line[Piece]]:
-    node = Piece(region.function.place)
+    node = Piece(place)
     arguments = ", ".join(map(_argument, parameters))
     assumed = _assumed(domain.assumptions, parameters, declared)
-    lines: list[Line[Piece]] = [(f"func.func @{region.name}({arguments}){assumed} {{", node)]
+    lines: list[Line[Piece]] = [(f"({arguments}){assumed} {{", node)]
     lines += [(f"  {line}", node) for line, node in emitter.constants(node)]
     lines += emitter.blocks[0].indented()
     return [*lines, ("  return", node), ("}", node)]

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 from ...dialects.source_location import Location
+from .c_source import CSource
 from .c_types import LONG, CType
 
 
@@ -268,6 +269,7 @@ class Function:
     body: Block
     start: int
     end: int
+    source: CSource
     is_static: bool = False
     has_labels: bool = False
 

@@ -7,13 +7,15 @@ import copy
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from .captured import MISSING, Captured
 from .local_functions import PlainFunction
 from .source import PythonSource
+
+Found = TypeVar("Found")
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
@@ -60,6 +62,10 @@ def _ptp(a, axis=None):
 
 def _average(a, axis=None):
     return np.mean(a, axis=axis)
+
+
+def _sign(a):
+    return np.where(a > 0, 1, np.where(a < 0, -1, np.where(a == 0, 0, a)))
 
 
 def _flipud(a):
@@ -124,6 +130,51 @@ def _argmin(a):
     return place
 
 
+def _roll(a, shift):
+    moved = np.empty(len(a), dtype=np.result_type(a, a))
+    for i in range(len(a)):
+        moved[i] = a[(i - shift) % len(a)]
+    return moved
+
+
+def _roll_rows(a, shift):
+    moved = np.empty_like(a)
+    for i in range(len(a)):
+        for j in range(a.shape[1]):
+            moved[i, j] = a[(i - shift) % len(a), j]
+    return moved
+
+
+def _roll_columns(a, shift):
+    moved = np.empty_like(a)
+    for i in range(len(a)):
+        for j in range(a.shape[1]):
+            moved[i, j] = a[i, (j - shift) % a.shape[1]]
+    return moved
+
+
+def _sums_of_columns(a):
+    total = np.full(a.shape, np.sum(a[:0, :0]))
+    for i in range(len(a)):
+        for j in range(a.shape[1]):
+            if i > 0:
+                total[i, j] = total[i - 1, j] + a[i, j]
+            else:
+                total[i, j] = a[i, j]
+    return total
+
+
+def _sums_of_rows(a):
+    total = np.full(a.shape, np.sum(a[:0, :0]))
+    for i in range(len(a)):
+        for j in range(a.shape[1]):
+            if j > 0:
+                total[i, j] = total[i, j - 1] + a[i, j]
+            else:
+                total[i, j] = a[i, j]
+    return total
+
+
 def _arange(stop):
     values = np.empty(stop, dtype=np.int64)
     for i in range(stop):
@@ -165,6 +216,7 @@ _FORMULAS: dict[Any, Callable[..., Any]] = {
     np.all: _all,
     np.diff: _diff,
     np.ptp: _ptp,
+    np.sign: _sign,
     np.average: _average,
     np.flipud: _flipud,
     np.fliplr: _fliplr,
@@ -178,10 +230,17 @@ _LOOPS: dict[Any, Callable[..., Any]] = {
     np.minimum.accumulate: _running_minimum,
     np.argmax: _argmax,
     np.argmin: _argmin,
+    np.roll: _roll,
     np.arange: _arange,
     np.linspace: _linspace,
 }
 """What is replaced by the statements of a function: over arrays of one dimension."""
+
+_ALONG: dict[Any, Mapping[Any, Callable[..., Any]]] = {
+    np.roll: {0: _roll_rows, 1: _roll_columns},
+    np.cumsum: {0: _sums_of_columns, 1: _sums_of_rows},
+}
+"""The same with an `axis`, by its number: over arrays of two dimensions."""
 
 _METHODS = {"var": np.var, "std": np.std, "cumsum": np.cumsum, "cumprod": np.cumprod} | {
     "argmax": np.argmax,
@@ -209,6 +268,11 @@ class Formulas(ast.NodeTransformer):
         kind = next((each.value for each in keywords if each.arg == "dtype"), None)
         if found is np.arange and kind is not None:
             keywords = [each for each in keywords if each.arg != "dtype"]
+        axis = next((each for each in keywords if each.arg == "axis"), None)
+        along = None if axis is None else _lookup(_ALONG, found)
+        if along is not None and axis is not None and isinstance(axis.value, ast.Constant):
+            loops = along.get(axis.value.value)
+            keywords.remove(axis)
         if found is np.concatenate and len(arguments) == 1 and not keywords:
             return self._joined(arguments[0], node)
         bound = _bound(formula or loops, arguments, keywords)
@@ -288,7 +352,7 @@ def _bound(
     return bound
 
 
-def _lookup(table: Mapping[Any, Callable[..., Any]], found: object) -> Callable[..., Any] | None:
+def _lookup(table: Mapping[Any, Found], found: object) -> Found | None:
     try:
         return table.get(found)
     except TypeError:  # an object without a hash

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from .violation import Violation
+from ...support.user_error import UserError
+
+if TYPE_CHECKING:
+    from .violation import Violation
 
 
-class TransformationError(Exception):
+class TransformationError(UserError):
     """A transformation that cannot be applied. `str()` is one line: operation, subject, reason."""
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from ...support.user_error import UserError
 
-class BuildError(Exception):
+
+class BuildError(UserError):
     """A library that cannot be built; `str()` is one line with the reason and what to do."""
 
 
-class UnknownFunction(KeyError):
+class UnknownFunction(UserError, KeyError):
     """`program[name]` for an unknown name."""
 
     def __init__(self, name: str, known: list[str]) -> None:
@@ -18,7 +20,7 @@ class UnknownFunction(KeyError):
         return str(self.args[0])
 
 
-class KernelError(Exception):
+class KernelError(UserError):
     """Base class of a kernel's errors; `str()` names the kernel, the reason, what to do."""
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...support.summaries import shortened
+from ...support.user_error import UserError
 from .arguments import ArrayArgument, FloatArgument, IntegerArgument
 from .elements import dtype_name, stored
 from .signature import Signature
@@ -24,7 +25,7 @@ Array = NDArray[np.generic]
 _AVAILABLE = "MemAvailable:"
 
 
-class InputError(Exception):
+class InputError(UserError):
     """Inconsistent settings; `str()` is one line."""
 
 

@@ -12,10 +12,11 @@ from types import ModuleType
 from typing import NoReturn
 
 from .commands import COMMANDS, STANDARD_OUTPUT, UsageError, add_command_arguments
-from .support.extras import MissingExtra, extra_for
-from .support.plugins import PluginError
+from .dialects.errors import SourceError
+from .support.extras import extra_for
 from .support.progress import quiet
 from .support.termination import termination_interrupts
+from .support.user_error import UserError
 from .support.version import __version__
 
 INTERRUPTED = 130
@@ -67,7 +68,7 @@ def _run(arguments: Sequence[str]) -> int:
                 own = int(list(rest[:1]) == ["--json"])
                 rest = [*rest[:own], "--", *rest[own:]]  # options are those of another program
             return _execute(name, module, _parsed(name, rest))
-    except (UsageError, MissingExtra, PluginError) as error:
+    except (UsageError, UserError) as error:
         return _complain(str(error))
 
 
@@ -114,10 +115,6 @@ def _execute(name: str, module: ModuleType, arguments: argparse.Namespace) -> in
 
 def _complain_of(raised: Exception) -> int:
     """Says what a user has done wrong; raises all else again."""
-    # They bring all of the compiler, which what ends well may have no need of.
-    from .errors import USER_ERRORS, SourceError
-    from .passes.polyhedral.isl_context import TooComplexError
-
     try:
         raise raised
     except SourceError as error:
@@ -125,12 +122,17 @@ def _complain_of(raised: Exception) -> int:
         return 1
     except OSError as error:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    except TooComplexError as error:
-        return _complain(f"the program is too complex: {error}")
     except MemoryError:
         return _complain("not enough memory; choose smaller sizes")
-    except USER_ERRORS as error:
+    except UserError as error:
         return _complain(str(error))
+    except Exception as error:
+        # The compiler is loaded where it has raised this; what wrong arguments raise is above.
+        from .passes.polyhedral.isl_context import TooComplexError
+
+        if not isinstance(error, TooComplexError):
+            raise
+        return _complain(f"the program is too complex: {error}")
 
 
 def _run_command(name: str, module: ModuleType, arguments: argparse.Namespace) -> int:

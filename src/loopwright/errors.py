@@ -31,6 +31,7 @@ from .runtime.calling.inputs import InputError
 from .runtime.tuning.evaluator import EvaluationError
 from .support.extras import MissingExtra
 from .support.plugins import PluginError
+from .support.user_error import UserError
 
 __all__ = [
     "ArgumentCountError",
@@ -60,18 +61,5 @@ __all__ = [
     "ValidationError",
 ]
 
-USER_ERRORS = (
-    SourceError,
-    TransformationError,
-    BoundsError,
-    KernelError,
-    UnknownFunction,
-    InputError,
-    BuildError,
-    DatasetError,
-    LearningError,
-    MissingExtra,
-    PluginError,
-    AssumptionError,
-)
-"""The base classes of all of these."""
+USER_ERRORS = (UserError,)
+"""The base class of all of these."""

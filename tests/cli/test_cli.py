@@ -78,6 +78,19 @@ def test_import_is_quick() -> None:
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.parametrize("arguments", [["emit", "--c"], ["run"]])
+def test_wrong_arguments_are_told_without_the_compiler(arguments: list[str]) -> None:
+    program = (
+        "import sys; from loopwright.cli import main; "
+        f"code = main({[*arguments, 'missing.mlir']!r}); "
+        "print(code, sorted({'xdsl', 'islpy', 'llvmlite', 'torch'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True
+    )
+    assert (done.stdout, "missing.mlir" in done.stderr) == ("1 []\n", True)
+
+
 def test_torch_is_not_imported_by_a_run(tmp_path: Path) -> None:
     path = tmp_path / "gemm.mlir"
     path.write_text(GEMM)

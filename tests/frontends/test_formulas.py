@@ -44,6 +44,22 @@ def scans(x: Any):
 
 
 @loopwright.kernel
+def rotations(x: Any, A: Any, shift: int):
+    signs = np.empty_like(x)
+    for i in range(len(x)):
+        signs[i] = np.sign(x[i]) * 2
+    return (
+        np.roll(x, shift),
+        np.roll(A, 1, axis=0) - 2 * A + np.roll(A, -1, axis=0),
+        np.roll(A, shift, axis=1),
+        np.cumsum(A, axis=0),
+        A.cumsum(axis=1),
+        np.sign(A),
+        signs,
+    )
+
+
+@loopwright.kernel
 def ranges(n: int, m: int):
     points = np.linspace(-1.0, 2.0, n)
     return (
@@ -103,3 +119,34 @@ def test_truth_values() -> None:
     x = np.array([0, 1.0, np.nan, 0, -0.0, 3])
     truths.check(x, np.array([0, 1, 2, 3, -1, 5]))
     truths.check(x[:2], np.array([0, 1]))
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int32])
+def test_rotations(kind: type) -> None:
+    random = np.random.default_rng(1)
+    for n, m, shift in ((6, 5, 2), (1, 3, -4), (7, 1, 30), (0, 4, 1)):
+        x, matrix = (random.normal(0, 9, each).astype(kind) for each in (n, (n, m)))
+        expected = rotations.python(x, matrix, shift)
+        for one, other in zip(rotations(x, matrix, shift), expected, strict=True):
+            np.testing.assert_array_equal(one, other, strict=True)
+
+
+def test_the_signs_of_numbers_that_are_none() -> None:
+    values = np.array([0.0, -0.0, np.nan, np.inf, -np.inf, -1e-300, 3.0])
+    (*_, signs), (*_, expected) = (
+        each(values, np.ones((2, 2)), 1) for each in (rotations, rotations.python)
+    )
+    assert signs.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("axis", [None, 2])
+def test_what_is_not_rolled(axis: int | None) -> None:
+    def f(A: Any):
+        return np.roll(A, 1, axis=axis)
+
+    def flat(A: Any):
+        return np.roll(A, 1)
+
+    for each in (f, flat):
+        with pytest.raises(loopwright.errors.SourceError):
+            loopwright.kernel(each)(np.ones((2, 3)))

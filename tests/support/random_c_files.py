@@ -401,9 +401,11 @@ class Writer:
         flat = f"{i.name} * {j.bound} + {j.name}"
         more = (f"{flat} + 1", f"({i.name} + 1) * {j.bound} + {j.name}", f"2 * ({flat})")
         last = f"({i.bound} - 1 - {i.name}) * {j.bound} + {j.bound} - 1 - {j.name}"
-        return choose(
-            (flat, flat, flat, flat, *more, last, f"{i.name} * {LARGEST} + {j.name}", f"{v} + 1")
-        )
+        row = choose((i.name, f"({i.name} > 0 ? {i.name} - 1 : 0)"))
+        column = choose((f"({j.name} + 1 < {j.bound} ? {j.name} + 1 : {j.bound} - 1)", j.name))
+        chosen = (f"{row} * {j.bound} + {column}", f"{column} + {j.bound} * {row}")
+        wide = f"{i.name} * {LARGEST} + {j.name}"
+        return choose((flat, flat, flat, flat, *more, *chosen, last, wide, f"{v} + 1"))
 
     # Expressions
 

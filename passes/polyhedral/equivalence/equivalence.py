@@ -9,6 +9,7 @@ from functools import reduce
 import islpy as isl
 
 from ....dialects.errors import SourceError
+from ....support.user_error import UserError
 from ..bounds import sizes_outside
 from ..isl_context import ISL_LOCK, TooComplexError, bounded, coalesced
 from ..scop import Array, Scop
@@ -22,7 +23,7 @@ OPERATIONS = 50_000_000
 _PARAM = isl.dim_type.param
 
 
-class AssumptionError(Exception):
+class AssumptionError(UserError):
     """A condition that is none on sizes; `str()` is one line."""
 
 

@@ -6,6 +6,8 @@ import importlib
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
+from .user_error import UserError
+
 EXTRAS: Mapping[str, str] = {
     "clang": "c",
     "torch": "learn",
@@ -20,7 +22,7 @@ EXTRAS: Mapping[str, str] = {
 """The extra by the name of a module."""
 
 
-class MissingExtra(ImportError):
+class MissingExtra(UserError, ImportError):
     """Something that needs a package which an extra of loopwright brings; `str()` is one line."""
 
 

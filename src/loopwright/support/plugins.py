@@ -14,9 +14,10 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from .extras import MissingExtra, extra_for
+from .user_error import UserError
 
 
-class PluginError(Exception):
+class PluginError(UserError):
     """An unusable plug-in; `str()` is one line that names the package."""
 
 

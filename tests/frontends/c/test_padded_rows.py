@@ -26,6 +26,21 @@ BODIES = {
     "x[i * (n - 1) + j] = x[i * (n - 1) + j] * 2 + y[j];",
     "the last column": "for (int i = 0; i < n; i++) { for (int j = 0; j <= m; j++) "
     "x[i * (m + 1) + j] *= 2; x[i * (m + 1) + m] = x[i * (m + 1)]; }",
+    "a first column": "for (int j = 0; j <= m; j++) x[j] = j * 0.5; "
+    "for (int i = 1; i <= n; i++) { x[i * (m + 1)] = i; for (int j = 1; j <= m; j++) { "
+    "double v = x[(i - 1) * (m + 1) + j], w = x[i * (m + 1) + j - 1] * 0.3; "
+    "x[i * (m + 1) + j] = v < w ? v : w + x[(i - 1) * (m + 1) + j - 1]; } }",
+    "colours": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) "
+    "for (int c = 0; c < 3; c++) "
+    "x[(i * m + j) * 3 + c] = y[(i * m + (m - 1 - j)) * 3 + c] * 0.5;",
+    "from colours": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) "
+    "x[i * m + j] = 0.3 * y[(i * m + j) * 4] + 0.6 * y[(i * m + j) * 4 + 1] "
+    "+ y[4 * i * m + 4 * j + 3];",
+    "every other row": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) "
+    "x[2 * i * m + j] = y[i * m + j] + x[(2 * i + 1) * m + j];",
+    "pairs by pointers": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { "
+    "double *p = x + (i * m + j) * 2; const double *q = y + 2 * (i * m + j); "
+    "double t = p[0] * q[1]; p[0] = p[1] / (2 + q[0] * q[0]); p[1] = t; }",
     "a diagonal": "for (int i = 0; i < n; i++) { x[i * n + i] += 1; "
     "for (int j = 0; j < n; j++) x[i * n + j] *= 1.1; }",
 }

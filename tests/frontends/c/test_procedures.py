@@ -11,7 +11,7 @@ from support.c_code import build, compilers
 
 import loopwright
 from loopwright.frontends.c import optimised
-from loopwright.frontends.c.c_file import program_of, read_regions, read_source
+from loopwright.frontends.c.c_file import read_regions, read_source
 from loopwright.lowering.c import emit_c
 
 HELPERS = """
@@ -116,9 +116,8 @@ def test_loops_as_written_have_elements_of_signed_types(
     """Those of all loops that drop-in sources call."""
     path = tmp_path / "f.c"
     path.write_text("void f(int n, unsigned char *A) { for (int i = 0; i < n; i++) A[i] += 1; }\n")
-    source = read_source(path)
-    function = program_of(read_regions(source).translations, source)["f"]
+    (translation,) = read_regions(read_source(path)).translations
     monkeypatch.setattr(optimised, "schedule_of", lambda *_: None)
     options = optimised.Options(None, None, 1, False, loopwright.Target.host(), False, True)
-    loops, _ = optimised.optimised_loops(function, options, "loops")
+    loops, _ = optimised.optimised_loops(translation.function, options, "loops")
     assert "uint8_t A[" not in emit_c(loops)

@@ -1,0 +1,100 @@
+"""`memcpy` of whole elements, and `memset` to zero, as the loops that they stand for.
+
+memcpy(a, b, n * sizeof *a)   ->   for (k = 0; k < n; k++) a[k] = b[k];
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from clang import cindex
+
+from .aliases import element_of
+from .c_types import INT, LONG, FloatType, IntegerType
+from .hoisting import spread
+from .read_expressions import ExpressionReader
+from .tree import (
+    Assignment,
+    Binary,
+    Block,
+    Cast,
+    Declare,
+    Evaluate,
+    Expression,
+    For,
+    Literal,
+    Name,
+    Subscript,
+    Symbol,
+    widened,
+)
+
+
+def library_loop(call: cindex.Cursor, expressions: ExpressionReader) -> Block | None:
+    """The loop that a call stands for; None for what is no such call."""
+    meant, arguments = call.referenced, list(call.get_arguments())
+    name = call.spelling.removeprefix("__builtin_").removesuffix("_chk").removeprefix("__")
+    if name not in ("memcpy", "memset") or len(arguments) < 3:
+        return None
+    if meant is None or meant.get_definition() is not None:
+        return None
+    target, given, size = (expressions.read(each) for each in arguments[:3])
+    element = element_of(target)
+    kind = None if element is None else element.type
+    if element is None or not isinstance(kind, IntegerType | FloatType):
+        return None
+    count = _elements(size, kind.width // 8)
+    source = element_of(given) if name == "memcpy" else None
+    is_zero = isinstance(given, Literal) and given.value == 0
+    if count is None or not (is_zero if name == "memset" else source and source.type == kind):
+        return None
+    place, (start, end) = element.place, (call.extent.start.offset, call.extent.end.offset)
+    counter = Symbol("k", LONG, place, 0)
+    index = Name(place, LONG, counter)
+    zero = Literal(place, INT, 0)
+    value = Cast(place, kind, zero, explicit=False) if source is None else _behind(source, index)
+    copied = Assignment(place, kind, "", _behind(element, index), value, kind)
+    step = Assignment(place, LONG, "+", index, Literal(place, INT, 1), LONG)
+    first = Declare(place, start, end, counter, Literal(place, LONG, 0))
+    body = Block(place, start, end, [Evaluate(place, start, end, copied)])
+    loop = For(place, start, end, first, Binary(place, INT, "<", index, count), step, body)
+    block = Block(place, start, end, [loop], is_inlined=True)
+    spread([block], start, end)
+    return block
+
+
+def _behind(element: Subscript, index: Expression) -> Subscript:
+    first = element.index
+    if isinstance(first, Literal) and first.value == 0:
+        return replace(element, index=index)
+    return replace(element, index=Binary(element.place, LONG, "+", widened(first), index))
+
+
+def _elements(size: Expression, width: int) -> Expression | None:
+    """How many elements of so many bytes a number of bytes is, as a `long`: `n * 8` -> `n`."""
+    if isinstance(size, Cast) and not size.explicit:
+        return _elements(size.operand, width)
+    if isinstance(size, Literal):
+        whole, rest = divmod(int(size.value), width)
+        return None if rest else Literal(size.place, LONG, whole)
+    if width == 1:
+        return _long(size)
+    kind = size.type
+    wraps = isinstance(kind, IntegerType) and not kind.signed and kind.width < LONG.width
+    if not isinstance(size, Binary) or size.operator != "*" or wraps:
+        return None
+    for scaled, other in ((size.left, size.right), (size.right, size.left)):
+        count = _elements(scaled, width)
+        if count is None:
+            continue
+        if isinstance(count, Literal) and count.value == 1:
+            return _long(other)
+        return Binary(size.place, LONG, "*", count, _long(other))
+    return None
+
+
+def _long(node: Expression) -> Expression:
+    """A number of elements: one that an `int` is converted from is not negative."""
+    while isinstance(node, Cast) and not node.explicit:
+        node = node.operand
+    return widened(node)
