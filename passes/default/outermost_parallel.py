@@ -55,7 +55,7 @@ def mark_parallel(
         best: tuple[Schedule, Loop, float] | None = None
         for loop, trips in zip(outer, statement.trips(outer), strict=True):
             instances = sum(statistics.statements[other].work for other in loop.schedule)
-            is_long = trips > 1 and trips >= vectors * (loop.vector or 1)
+            is_long = trips > 1 and (loop.vector is None or trips >= vectors * loop.vector)
             if best is not None and len(loop.schedule) < len(best[1].schedule):
                 break
             if is_long and instances / executions >= least:

@@ -90,6 +90,14 @@ def test_a_vector_loop_is_shared_out_where_there_is_a_vector_for_a_thread(
     assert str(found).endswith("parallel{loops=i}") == is_shared
 
 
+def test_a_plain_loop_of_fewer_iterations_than_threads_is_shared_out() -> None:
+    original = program("%i")
+    (nest,) = nests(original.tree)
+    extents = infer_extents(original.scop, {"n": 4, "m": 1})
+    found = outermost_parallel(original, nest, SchedulingContext(extents, 8))
+    assert str(found) == "parallel{loops=i}"
+
+
 PIXELS = """
 func.func @f(%n: index, %m: index, %A: memref<?x?xTYPE>, %B: memref<?x?xTYPE>) {
   affine.for %i = 0 to %n {
