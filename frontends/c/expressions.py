@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ...dialects.errors import SourceError
 from ..text.affine import Affine, Index, map_text, quotient
@@ -18,7 +18,7 @@ from .conditional_accesses import ConditionalAccesses
 from .conditions import Conditions
 from .domain import Domain
 from .element_sizes import ElementSizes
-from .flat_arrays import FlatArrays, Stride, split
+from .flat_arrays import FlatArrays, Strides, split
 from .gathers import Gathers
 from .idioms import rounded_division
 from .numbers import number_type
@@ -50,7 +50,7 @@ class Expressions:
         emitter: Emitter[Piece],
         domain: Domain,
         variables: Variables,
-        strides: Mapping[Symbol, tuple[Stride, ...]],
+        strides: Strides,
         sizes: ElementSizes,
     ) -> None:
         self.emitter = emitter

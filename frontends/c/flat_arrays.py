@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from ...dialects.errors import SourceError
@@ -27,12 +27,22 @@ class NewStrides(Exception):
         self.strides = strides
 
 
+class Strides(dict[Symbol, tuple[Stride, ...]]):
+    """The strides of arrays.
+
+    `by_choice` has those that only positions show which are not affine: False where other elements
+    do not keep to such rows, so that the array has none.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_choice: dict[Symbol, bool] = {}
+
+
 class FlatArrays:
     """Finds the subscripts of arrays whose rows follow each other."""
 
-    def __init__(
-        self, expressions: Evaluator, strides: Mapping[Symbol, tuple[Stride, ...]]
-    ) -> None:
+    def __init__(self, expressions: Evaluator, strides: Strides) -> None:
         self.expressions = expressions
         self.strides = strides
 
@@ -60,6 +70,13 @@ class FlatArrays:
         parts = self._parts(polynomial, chain)
         if parts is None:
             return None
+        if found:
+            self.strides.by_choice.pop(symbol, None)
+        elif self.strides.by_choice.get(symbol) and not self._are_within(
+            parts[1:], extents(chain), assume=False
+        ):
+            self.strides.by_choice[symbol] = False
+            raise NewStrides(symbol, ())
         # Unsigned arithmetic may wrap around on the way: it ends in the array nonetheless.
         within = _is_signed(index) or self.expressions.domain.holds(parts[0], assume=True)
         lengths = extents(chain)
@@ -112,11 +129,12 @@ class FlatArrays:
         if is_affine or self._polynomial(index) is not None:
             return None
         found = rows.split(index)
-        if found is None:
+        if found is None or self.strides.by_choice.get(symbol) is False:
             return None
         length, parts = found
         known = self.strides.get(symbol, ())
         if not known:
+            self.strides.by_choice[symbol] = True
             raise NewStrides(symbol, ((length,),))
         return parts if known == ((length,),) else None
 

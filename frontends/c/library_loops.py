@@ -1,6 +1,9 @@
 """`memcpy` of whole elements, and `memset` to zero, as the loops that they stand for.
 
 memcpy(a, b, n * sizeof *a)   ->   for (k = 0; k < n; k++) a[k] = b[k];
+
+Where both arrays lie, and how many elements there are, must not depend on elements: the loop asks
+again for each, the function once.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from .tree import (
     Binary,
     Block,
     Cast,
+    Conditional,
     Declare,
     Evaluate,
     Expression,
@@ -26,27 +30,36 @@ from .tree import (
     Name,
     Subscript,
     Symbol,
+    Unary,
+    walk,
     widened,
 )
+
+_CALLS = {
+    f"{prefix}{name}{suffix}": name
+    for name in ("memcpy", "memset")
+    for prefix, suffix in (("", ""), ("__builtin_", ""), ("__builtin___", "_chk"))
+}
+"""What the functions are called, in headers that check lengths as well."""
 
 
 def library_loop(call: cindex.Cursor, expressions: ExpressionReader) -> Block | None:
     """The loop that a call stands for; None for what is no such call."""
     meant, arguments = call.referenced, list(call.get_arguments())
-    name = call.spelling.removeprefix("__builtin_").removesuffix("_chk").removeprefix("__")
-    if name not in ("memcpy", "memset") or len(arguments) < 3:
-        return None
-    if meant is None or meant.get_definition() is not None:
+    name = _CALLS.get(call.spelling)
+    if name is None or len(arguments) < 3 or meant is None or meant.get_definition() is not None:
         return None
     target, given, size = (expressions.read(each) for each in arguments[:3])
     element = element_of(target)
     kind = None if element is None else element.type
-    if element is None or not isinstance(kind, IntegerType | FloatType):
+    if element is None or not isinstance(kind, IntegerType | FloatType) or kind.width % 8:
         return None
     count = _elements(size, kind.width // 8)
     source = element_of(given) if name == "memcpy" else None
     is_zero = isinstance(given, Literal) and given.value == 0
     if count is None or not (is_zero if name == "memset" else source and source.type == kind):
+        return None
+    if not all(each is None or _is_fixed(each) for each in (element, source, count)):
         return None
     place, (start, end) = element.place, (call.extent.start.offset, call.extent.end.offset)
     counter = Symbol("k", LONG, place, 0)
@@ -63,6 +76,17 @@ def library_loop(call: cindex.Cursor, expressions: ExpressionReader) -> Block | 
     return block
 
 
+def _is_fixed(node: Expression) -> bool:
+    """Whether subscripts and numbers read variables alone, and change none."""
+    if isinstance(node, Subscript):
+        return _is_fixed(node.base) and all(map(_computes, walk(node.index)))
+    return all(map(_computes, walk(node)))
+
+
+def _computes(node: Expression) -> bool:
+    return isinstance(node, Name | Literal | Binary | Cast | Unary | Conditional)
+
+
 def _behind(element: Subscript, index: Expression) -> Subscript:
     first = element.index
     if isinstance(first, Literal) and first.value == 0:
@@ -72,6 +96,8 @@ def _behind(element: Subscript, index: Expression) -> Subscript:
 
 def _elements(size: Expression, width: int) -> Expression | None:
     """How many elements of so many bytes a number of bytes is, as a `long`: `n * 8` -> `n`."""
+    if not isinstance(size.type, IntegerType):
+        return None
     if isinstance(size, Cast) and not size.explicit:
         return _elements(size.operand, width)
     if isinstance(size, Literal):
@@ -95,6 +121,8 @@ def _elements(size: Expression, width: int) -> Expression | None:
 
 def _long(node: Expression) -> Expression:
     """A number of elements: one that an `int` is converted from is not negative."""
-    while isinstance(node, Cast) and not node.explicit:
+    while (
+        isinstance(node, Cast) and not node.explicit and isinstance(node.operand.type, IntegerType)
+    ):
         node = node.operand
     return widened(node)

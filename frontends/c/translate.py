@@ -21,7 +21,7 @@ from .domain import Domain
 from .early_exits import without_early_exits
 from .element_sizes import ElementSizes, NewSize
 from .expressions import Expressions
-from .flat_arrays import NewStrides, Stride, extents
+from .flat_arrays import NewStrides, Strides, extents
 from .moving_pointers import moved_pointers, without_moves
 from .names import Names
 from .padded_rows import spelled_length
@@ -183,7 +183,7 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
     # The members that a pointer to a structure leads to are variables of their own.
     arguments = [each for each in arguments if each in used or not has_structures(each.type)]
     sizes = size_symbols(body.statements)
-    strides: dict[Symbol, tuple[Stride, ...]] = {}
+    strides = Strides()
     elements = ElementSizes.of(body.statements)
     while True:
         variables.forget_cells()
@@ -358,7 +358,7 @@ class _Declarations:
     names: Names
     sizes: set[Symbol]
     kept: set[Symbol]
-    strides: Mapping[Symbol, tuple[Stride, ...]]
+    strides: Strides
 
     def __call__(self, symbol: Symbol) -> Parameter | None:
         """The argument; None for a variable of a type that is none."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from importlib.resources import files
 from textwrap import wrap
 
 from ...lowering.llvm.names import RUNTIME_FUNCTIONS
 from ...support.version import __version__
-from ..calling import compiled_function
 from ..calling.arguments import Argument, ArrayArgument, FloatArgument, IntegerArgument
 from ..calling.elements import ELEMENTS, Element
 from ..calling.errors import BuildError
@@ -18,14 +17,17 @@ from .levels import levels_of
 from .shared_library import SharedLibrary
 
 _COPIED = (
-    "arguments",
-    "array_memory",
-    "compiled_function",
-    "elements",
-    "errors",
-    "openmp_runtime",
+    *("runtime.calling.arguments", "runtime.calling.array_memory"),
+    *("runtime.calling.compiled_function", "runtime.calling.elements"),
+    *("runtime.calling.errors", "runtime.calling.openmp_runtime"),
+    "support.user_error",
 )
-"""Modules of `runtime/calling` that need each other and NumPy alone."""
+"""Modules of loopwright that need each other and NumPy alone; where they are stays as it is."""
+
+_COPY = "_loopwright"
+"""The package of the copies."""
+
+_ABOUT_COPIES = '"""Checks of arguments, from loopwright."""\n'
 
 _IMPORTED = ("ArrayArgument", "CompiledFunction", "ELEMENTS", "FloatArgument", "IntegerArgument")
 _RESERVED = frozenset(
@@ -42,15 +44,20 @@ def python_module(library: SharedLibrary, version: str) -> dict[str, str]:
                 f"a function of a Python module cannot be called '{interface.symbol}'; "
                 "build it with a prefix"
             )
-    folder = Path(compiled_function.__file__).parent
+    root = files("loopwright")
+    packages = sorted({"", *(name.rpartition(".")[0] for name in _COPIED), "runtime"})
     copies = {
-        f"_calling/{name}.py": (folder / f"{name}.py").read_text(encoding="utf-8")
+        f"{_COPY}/{path}": root.joinpath(path).read_text(encoding="utf-8")
         for name in _COPIED
+        for path in [f"{name.replace('.', '/')}.py"]
     }
     return {
         "__init__.py": _module(library, version),
         "py.typed": "",
-        "_calling/__init__.py": '"""Checks of arguments, from loopwright."""\n',
+        **{
+            "/".join((_COPY, *filter(None, name.split(".")), "__init__.py")): _ABOUT_COPIES
+            for name in packages
+        },
         **copies,
     }
 
@@ -76,16 +83,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ._calling import errors
-from ._calling.arguments import (
+from .{_COPY}.runtime.calling import errors
+from .{_COPY}.runtime.calling.arguments import (
     ArrayArgument,
     ComplexArrayArgument,
     FloatArgument,
     IntegerArgument,
     Place,
 )
-from ._calling.compiled_function import CompiledFunction, SharedCode
-from ._calling.elements import ELEMENTS
+from .{_COPY}.runtime.calling.compiled_function import CompiledFunction, SharedCode
+from .{_COPY}.runtime.calling.elements import ELEMENTS
 
 __version__ = {version!r}
 __all__ = [

@@ -24,6 +24,11 @@ def head(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out.splitlines()[0]
 
 
+@pytest.mark.parametrize("folder", [".", "/", ""])
+def test_folders_are_no_kernels(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert error(capsys, "run", folder) == f"cannot read '{folder or '.'}': Is a directory"
+
+
 def test_standard_size_and_initial_values(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -78,8 +78,10 @@ def find_kernel(name: str) -> KernelEntry | None:
 def _kernel_of_file(name: str) -> KernelEntry | None:
     """The shipped kernel whose file this is, in a checkout, or is called where there is none."""
     path = Path(name)
+    if path.suffix != ".mlir":
+        return None
     entry = catalogue().get("/".join(path.with_suffix("").parts[-2:]))
-    if entry is None or path.suffix != ".mlir":
+    if entry is None:
         return None
     if path.exists():
         is_own = path.is_file() and read_bounded(path) == read_bounded(entry.file)

@@ -92,3 +92,18 @@ def test_drop_in(name: str, tmp_path: Path) -> None:
         for function, arrays in ((plain.f, expected), (ctypes.CDLL(str(library)).f, found)):
             function(h, w, *(each.ctypes.data_as(ctypes.c_void_p) for each in arrays))
         np.testing.assert_array_equal(found[2], expected[2])
+
+
+@pytest.mark.parametrize("h", [2, 5, 9])
+@pytest.mark.parametrize(("other", "step"), [("a[y]", 1), ("a[h - 1 - y]", -1)])
+def test_arrays_that_are_also_used_flat_have_no_rows(
+    other: str, step: int, h: int, tmp_path: Path
+) -> None:
+    """Of more rows than columns: `a[y]` is in another row then."""
+    path, w = tmp_path / "f.c", 4
+    path.write_text(text_of(f"o[y * w + x] = a[k[y] * w + x] + {other};"))
+    rows, values, found = arguments(h, w)
+    flat = values.ravel()
+    expected = values[rows] + flat[:h][::step, None]
+    loopwright.load(path)["f"].compile(schedule="default")(h, w, rows, flat, found)
+    np.testing.assert_array_equal(found, expected)

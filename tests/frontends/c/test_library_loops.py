@@ -51,6 +51,21 @@ LEFT = (
     "for (unsigned i = 0; i < n; i++) memcpy(a + i, b, n * (unsigned)sizeof *a); }",
     "void f(int n, int *a, float *b) { "
     "for (int i = 0; i < n; i++) memcpy(a + i, b, n * sizeof *a); }",
+    # The source or the size depends on what is copied; a product that is no whole number.
+    "void f(int n, int *restrict a, const int *restrict b) { "
+    "for (int i = 0; i < n; i++) memcpy(a, b + a[1] % 7, 5 * sizeof *a); }",
+    "void f(int n, int *restrict a, const int *restrict b) { int w[5] = {1, 0, 3, 1, 2}; "
+    "for (int i = 0; i < n; i++) { memcpy(w, b + w[1], 5 * sizeof *w); a[i] = w[2]; } }",
+    "void f(int n, int *restrict a, const int *restrict b) { "
+    "for (int i = 0; i < n; i++) memcpy(a + i, b, a[0] * sizeof *a); }",
+    "void f(int n, int *restrict a, const int *restrict b) { "
+    "for (int i = 0; i < n; i++) memcpy(a + i, b, n * 0.5 * 4); }",
+    "void f(int n, int *restrict a, const int *restrict b) { "
+    "for (int i = 0; i < n; i++) memcpy(a + i, b, n * 1e400); }",
+    # Elements of one bit; a function of the program's own.
+    "void f(_Bool *a, int n) { for (int i = 0; i < n; i++) memset(a, 0, n * sizeof *a); }",
+    "void memset_chk(int *, int, int); "
+    "void f(int n, int *a) { for (int i = 0; i < n; i++) memset_chk(a + i, 0, 4); }",
 )
 
 
@@ -97,7 +112,7 @@ def test_results(machine_code: bool, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", LEFT)
 def test_what_stays(text: str, tmp_path: Path) -> None:
-    """No whole elements, no zeros, sizes that wrap around, elements of other types."""
+    """No whole elements, no zeros, sizes that wrap around, other types, what data tells."""
     source, output = tmp_path / "f.c", tmp_path / "g.c"
     source.write_text(f"#include <string.h>\n{text}\n")
     assert not loopwright.drop_in(source, output).replaced
