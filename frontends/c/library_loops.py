@@ -121,8 +121,6 @@ def _elements(size: Expression, width: int) -> Expression | None:
 
 def _long(node: Expression) -> Expression:
     """A number of elements: one that an `int` is converted from is not negative."""
-    while (
-        isinstance(node, Cast) and not node.explicit and isinstance(node.operand.type, IntegerType)
-    ):
-        node = node.operand
+    if isinstance(node, Cast) and not node.explicit and isinstance(node.operand.type, IntegerType):
+        return _long(node.operand)
     return widened(node)

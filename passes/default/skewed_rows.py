@@ -44,8 +44,10 @@ some lanes have work."""
 COLUMNS = 256
 """Columns of the smallest tile."""
 
-GAIN = 0.9
-"""Threads take so much of the time at most: large tables are limited by memory."""
+GAIN = 0.75
+"""Threads take so much of the time at most: large tables are limited by memory.
+
+Measured on a Granite Rapids: 6000 rows of 32-bit integers take twice as long on two threads."""
 
 TILES = 8
 """Tiles for each thread, along rows as well as columns: the first and last wavefronts are short."""

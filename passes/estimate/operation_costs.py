@@ -183,8 +183,11 @@ def _calls(operation: Operation, target: Target, lanes: float, *, reassociate: b
     if own := elementary_cycles(operation, target, lanes):
         return own
     called = call_cycles(operation, target)
-    if lanes == 1 or is_called_by_lane(operation, target, reassociate=reassociate):
-        return called * lanes
+    if lanes == 1 or not called:
+        return called
+    if is_called_by_lane(operation, target, reassociate=reassociate):
+        # Each lane is taken out of a vector, and its result put into one.
+        return (called + 2 * target.cycles["shuffles"]) * lanes
     return called * target.vector_function
 
 

@@ -30,6 +30,7 @@ func.func @f(%n: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
   return
 }
 """
+EXPOSED = "loopwright.passes.estimate.estimate.EXPOSED"
 CEILINGS = Ceilings(100e9, {"L1": 400e9, "DRAM": 50e9})
 
 
@@ -93,9 +94,30 @@ def test_programs_take_as_long_as_the_machine_says(
     threads: int,
     figures: dict[str, Any],
     factor: float,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """What bounds them, without a part of the rest."""
+    monkeypatch.setattr(EXPOSED, 0.0)
     usual = seconds(operation, size, at, steps, threads)
     assert seconds(operation, size, at, steps, threads, **figures) == pytest.approx(factor * usual)
+
+
+@pytest.mark.parametrize("figures", [{"hertz": WIDE.hertz / 2}, {"memory_bandwidth": 10e9}])
+def test_a_part_of_what_does_not_bound_them_is_added(
+    figures: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slower core adds it to a large program; a slower memory, which bounds it, adds all."""
+    run = ("addf", LARGE, "%i, %j", VECTORS, 1)
+    added: list[float] = []
+    for part in (0.0, 0.25, 1.0):
+        monkeypatch.setattr(EXPOSED, part)
+        added.append(seconds(*run, **figures) - seconds(*run))
+    none, quarter, whole = added
+    if "hertz" in figures:
+        assert none == pytest.approx(0.0)
+        assert quarter == pytest.approx(whole / 4) and whole > 0
+    else:
+        assert none == pytest.approx(quarter) == pytest.approx(whole) and none > 0
 
 
 def test_threads_are_started_and_woken() -> None:
