@@ -96,7 +96,8 @@ def _behind(element: Subscript, index: Expression) -> Subscript:
 
 def _elements(size: Expression, width: int) -> Expression | None:
     """How many elements of so many bytes a number of bytes is, as a `long`: `n * 8` -> `n`."""
-    if not isinstance(size.type, IntegerType):
+    kind = size.type
+    if not isinstance(kind, IntegerType):
         return None
     if isinstance(size, Cast) and not size.explicit:
         return _elements(size.operand, width)
@@ -105,8 +106,7 @@ def _elements(size: Expression, width: int) -> Expression | None:
         return None if rest else Literal(size.place, LONG, whole)
     if width == 1:
         return _long(size)
-    kind = size.type
-    wraps = isinstance(kind, IntegerType) and not kind.signed and kind.width < LONG.width
+    wraps = not kind.signed and kind.width < LONG.width
     if not isinstance(size, Binary) or size.operator != "*" or wraps:
         return None
     for scaled, other in ((size.left, size.right), (size.right, size.left)):
