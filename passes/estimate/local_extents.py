@@ -93,6 +93,6 @@ def _lengths(
     lengths = [
         [subscript_length(row, spans) for row in access.coefficients]
         for access in own
-        for spans in [statement.spans_inside(shared, access)]
+        for spans in [statement.spans_inside(shared, statement.own_iterators(access))]
     ]
     return tuple(map(max, zip(*lengths, strict=True)))

@@ -12,8 +12,10 @@ from functools import cached_property
 from math import inf, log, prod
 
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, leaves, statements
+from ..polyhedral.scop import Access
 from .contiguous_runs import contiguous_run, rows_together
 from .footprints import footprint
+from .program_statistics import StatementStatistics
 from .scheduled_program import ScheduledProgram
 
 
@@ -130,13 +132,25 @@ class MemoryTraffic:
         found = self._footprints.get(id(tree))
         if found is None:
             accesses = [
-                (access, statement.spans_inside(outer, access))
-                for statement in map(self._program.statement, statements(tree))
-                for access in statement.statement.accesses
+                each
+                for name in statements(tree)
+                for each in _with_spans(self._program.statement(name), outer)
             ]
             by_array = footprint(self._statistics, accesses, self._program.machine.cache_line)
             found = self._footprints[id(tree)] = sum(by_array.values())
         return found
+
+
+def _with_spans(
+    statement: StatementStatistics, outer: tuple[Loop, ...]
+) -> Iterator[tuple[Access, tuple[float, ...]]]:
+    """The accesses of a statement, with the spans of their iterators inside of loops."""
+    spans: dict[tuple[int, ...], tuple[float, ...]] = {}
+    for access in statement.statement.accesses:
+        used = statement.own_iterators(access)
+        if used not in spans:
+            spans[used] = statement.spans_inside(outer, used)
+        yield access, spans[used]
 
 
 def _share_before_prefetching(runs: Collection[tuple[float, float]], start: float) -> float:

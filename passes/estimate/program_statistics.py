@@ -302,12 +302,19 @@ class StatementStatistics:
                 return position, len(moving) + 1
         return None
 
-    def spans_inside(self, outer: Sequence[Loop], access: Access) -> tuple[float, ...]:
-        """The spans that are left of an access' iterators inside of `outer` (outermost first).
+    def own_iterators(self, access: Access) -> tuple[int, ...]:
+        """The iterators of an access, where it matters which of them others depend on."""
+        if not self.limits and not self._is_in_blocks:
+            return ()
+        rows = access.coefficients
+        return tuple(k for k in range(len(self.statement.loops)) if any(row[k] for row in rows))
 
-        The lanes of a vector loop run together: their share of its span is left.
+    def spans_inside(self, outer: Sequence[Loop], used: Sequence[int] = ()) -> tuple[float, ...]:
+        """The spans that are left for the loops inside of `outer` (outermost first).
+
+        Those of `used` iterators (`own_iterators`) are as long as that of an access takes them. The
+        lanes of a vector loop run together: their share of its span is left.
         """
-        used = [k for k in range(len(self.spans)) if any(row[k] for row in access.coefficients)]
         spans = list(self._spans_under(outer, used))
         for loop in outer:
             self._narrow(spans, loop, loop.vector or 1)

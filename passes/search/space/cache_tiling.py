@@ -79,7 +79,7 @@ def packs(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterato
         ranks: dict[str, int] = {}
         for statement, access in _accesses(statistics, loop):
             array = access.array
-            spans = statement.spans_inside(outer, access)
+            spans = statement.spans_inside(outer, statement.own_iterators(access))
             bytes_touched = footprint(statistics, [(access, spans)], schedule.target.cache_line)
             touched = bytes_touched[array.name] / bytes_of(array.element_type)
             if array.name not in written and not array.is_local and prod(spans) > REUSES * touched:
