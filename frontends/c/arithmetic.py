@@ -112,17 +112,13 @@ class Arithmetic:
             except (OverflowError, ValueError):
                 raise self._error(node, f"{value.value} does not fit '{kind}'") from None
         if isinstance(value, Linear) and isinstance(kind, IntegerType) and kind != BOOL:
-            if self._keeps(value.type, kind) or self._fits(value.index, kind):
+            if kind.has_all_of(value.type) or self._fits(value.index, kind):
                 return Linear(value.index, kind)
             self.emitter.require_operations(
                 node, f"'{kind}' may not hold the value of this '{value.type}'"
             )
         scalar = self.scalar(value, node)
         return Scalar(self._converted(scalar, kind, node), kind)
-
-    def _keeps(self, source: IntegerType, target: IntegerType) -> bool:
-        """Whether a type has all values of another one."""
-        return target.lowest <= source.lowest and source.highest <= target.highest
 
     def _fits(self, index: Index, kind: IntegerType) -> bool:
         return self.domain.in_type(index, kind, assume=self.emitter.is_affine_only)

@@ -33,6 +33,10 @@ class IntegerType:
         """The largest value."""
         return (1 << (self.width - self.signed)) - 1
 
+    def has_all_of(self, other: IntegerType) -> bool:
+        """Whether this type has all values of another one."""
+        return self.lowest <= other.lowest and other.highest <= self.highest
+
     def wrap(self, value: int) -> int:
         """The value of this type that is equal modulo 2^width."""
         value &= (1 << self.width) - 1

@@ -14,6 +14,7 @@ from .c_types import IntegerType
 from .conditions import Conditions
 from .counted_loops import mapped
 from .evaluator import Evaluator
+from .numbers import is_signed
 from .tree import Binary, Call, Cast, Conditional, Expression, Name, Unary, widened
 from .values import index_of
 from .variables import Variable, Variables
@@ -42,7 +43,7 @@ class ChosenRows:
         None where there is no such length, or the element may be in another row.
         """
         terms = list(_terms(index))
-        if not terms or not all(_is_signed(each) for _, each in terms):
+        if not terms or not all(is_signed(each) for _, each in terms):
             return None
         found: set[Size] = set()
         rows: list[tuple[str, Expression]] = []
@@ -65,7 +66,7 @@ class ChosenRows:
         """A size and what is multiplied with it."""
         while isinstance(term, Cast) and _keeps(term):
             term = term.operand
-        if not isinstance(term, Binary) or term.operator != "*" or not _is_signed(term):
+        if not isinstance(term, Binary) or term.operator != "*" or not is_signed(term):
             return None
         for size, other in ((term.left, term.right), (term.right, term.left)):
             found = self._affine(size)
@@ -107,7 +108,7 @@ class ChosenRows:
                 return each if found is None else Cast(each.place, each.type, found, explicit=False)
 
             return self._is_within(mapped(node.inlined, argument), low, high)
-        if isinstance(node, Binary) and node.operator in ("+", "-") and _is_signed(node):
+        if isinstance(node, Binary) and node.operator in ("+", "-") and is_signed(node):
             moved = self._affine(node.right)
             if moved is not None:
                 factor = -1 if node.operator == "+" else 1
@@ -142,7 +143,7 @@ def _terms(node: Expression, sign: str = "+") -> Iterator[tuple[str, Expression]
     """The terms of a sum."""
     if isinstance(node, Cast) and _keeps(node):
         yield from _terms(node.operand, sign)
-    elif isinstance(node, Binary) and node.operator in ("+", "-") and _is_signed(node):
+    elif isinstance(node, Binary) and node.operator in ("+", "-") and is_signed(node):
         yield from _terms(node.left, sign)
         yield from _terms(node.right, sign if node.operator == "+" else _OPPOSITE[sign])
     else:
@@ -165,13 +166,9 @@ def _sum(terms: Sequence[tuple[str, Expression]]) -> Expression:
     return result
 
 
-def _is_signed(node: Expression) -> bool:
-    return isinstance(node.type, IntegerType) and node.type.signed
-
-
 def _keeps(node: Cast) -> bool:
-    """Whether a conversion keeps all values."""
+    """Whether a conversion keeps all values of a signed integer."""
     source, target = node.operand.type, node.type
     if not isinstance(source, IntegerType) or not isinstance(target, IntegerType):
         return False
-    return source.signed and target.signed and target.width >= source.width
+    return source.signed and target.has_all_of(source)

@@ -10,6 +10,7 @@ from ..text.affine import Affine, Name, Term
 from .c_types import LONG, IntegerType
 from .chosen_rows import ChosenRows
 from .evaluator import Evaluator
+from .numbers import is_signed
 from .padded_rows import PaddedLength, in_padded_rows, length_of, paddings, unpadded
 from .polynomials import Polynomial
 from .tree import Binary, Cast, Expression, Symbol
@@ -60,7 +61,7 @@ class FlatArrays:
         found = self._strides(polynomial)
         if not known and not found:
             # Products may cancel out: i * m + i * (12 - m) + j.
-            parts = _divided(polynomial, ()) if _is_signed(index) else None
+            parts = _divided(polynomial, ()) if is_signed(index) else None
             return parts if self.expressions.static(index) is None else None
         chain = _chain({*known, *found})
         if chain is None:
@@ -78,7 +79,7 @@ class FlatArrays:
             self.strides.by_choice[symbol] = False
             raise NewStrides(symbol, ())
         # Unsigned arithmetic may wrap around on the way: it ends in the array nonetheless.
-        within = _is_signed(index) or self.expressions.domain.holds(parts[0], assume=True)
+        within = is_signed(index) or self.expressions.domain.holds(parts[0], assume=True)
         lengths = extents(chain)
         if not within or not self._are_within(parts[1:], lengths, assume=True):
             padded = self._padded(polynomial, chain)
@@ -191,13 +192,13 @@ class FlatArrays:
             affine = None if index is None else index.affine
             return None if affine is None else Polynomial.of(affine)
         if isinstance(node, Cast) and _widens(node):
-            longer = _width(node) > _width(node.operand) and not _is_signed(node.operand)
+            longer = _width(node) > _width(node.operand) and not is_signed(node.operand)
             return self._polynomial(node.operand, wraps=wraps and not longer)
         if not isinstance(node, Binary) or node.operator not in ("+", "-", "*"):
             return None
         left = self._polynomial(node.left, wraps=wraps)
         right = self._polynomial(node.right, wraps=wraps)
-        subtracts = node.operator == "-" and not _is_signed(node)
+        subtracts = node.operator == "-" and not is_signed(node)
         if left is None or right is None or (subtracts and not wraps):
             return None
         if node.operator == "*":
@@ -215,10 +216,6 @@ def extents(chain: Sequence[Stride]) -> list[Name]:
             rest.remove(each)
         lengths.append(rest[0])
     return lengths
-
-
-def _is_signed(node: Expression) -> bool:
-    return isinstance(node.type, IntegerType) and node.type.signed
 
 
 def _width(node: Expression) -> int:

@@ -14,6 +14,11 @@ def number_type(node: Expression) -> NumberType:
     raise SourceError(_no_number(node.type), node.place)
 
 
+def is_signed(node: Expression) -> bool:
+    """Whether an expression is a signed integer."""
+    return isinstance(node.type, IntegerType) and node.type.signed
+
+
 def _no_number(kind: CType) -> str:
     name = str(kind)
     hint = "; use double" if name == "long double" else ""

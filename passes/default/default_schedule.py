@@ -323,9 +323,9 @@ def _best_answers(
 def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingContext) -> Schedule:
     """A nest under its first strategy, or under a rival that is estimated to be clearly better.
 
-    Or not slower, and simpler: what memory bounds gains nothing by more steps.
-    Rivals of `COMPETING` are all `FALLBACKS`, and the nest as it is; such a strategy that is a
-    fallback itself has no preference. Rivals of others are `ALWAYS_COMPETING`.
+    Or not slower, and simpler: what memory bounds gains nothing by more steps. Rivals of
+    `COMPETING` are all `FALLBACKS`, and the nest as it is; such a strategy that is a fallback
+    itself has no preference. Rivals of others are `ALWAYS_COMPETING`.
     """
     nest = nest_of(schedule.tree, first.names[0])
     competes = first.strategy in COMPETING
@@ -336,10 +336,11 @@ def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingConte
     if competes:
         rivals.append(schedule)
     own = None if first.strategy in FALLBACKS else first.on(schedule, context)
-    best = min(rivals, key=lambda rival: estimate(rival, context), default=None)
+    rated = ((estimate(rival, context), rival) for rival in rivals)
+    least, best = min(rated, key=lambda each: each[0], default=(inf, None))
     if best is None or own is None:
         return best or own or schedule
-    seconds, least = estimate(own, context), estimate(best, context)
+    seconds = estimate(own, context)
     is_better = least < GAIN * seconds or (least <= seconds and _is_simpler(best, own))
     return best if is_better else own
 

@@ -218,6 +218,8 @@ class StatementStatistics:
         iterators come first, so that the others only have what is left of them in a block. The
         `used` ones come next: what they depend on takes all of its values.
         """
+        if not used and not self._is_in_blocks:
+            return self.spans
         rows = [row for row in map(self.slopes, loops) if row]
         outer = [max(range(len(row)), key=lambda d: abs(row[d])) for row in rows]
         known = {*outer, *used}
