@@ -9,8 +9,11 @@ from ..text.affine import map_text
 from ..text.guards import Guards
 from .c_types import IntegerType
 from .evaluator import Evaluator
+from .numbers import is_signed
 from .tree import Binary, Call, Conditional, Expression, Name, Piece, Subscript, Symbol, walk
 from .values import Array, Constant, Linear, Scalar, index_of
+
+_WIDENED = {"+": "addi", "-": "subi", "*": "muli", "/": "divsi"}
 
 
 class Gathers:
@@ -95,7 +98,17 @@ class Gathers:
         return isinstance(node, Name) and self.expressions.static(node) is None
 
     def index(self, node: Expression) -> str:
-        """An integer as a value of type index; raises SourceError."""
+        """An integer as a value of type index; raises SourceError.
+
+        Sums and products of signed integers are computed as indices: beyond their types, they have
+        no meaning in C.
+        """
+        operation = _WIDENED.get(node.operator) if isinstance(node, Binary) else None
+        is_static = self.expressions.static(node) is not None
+        if operation and not is_static and is_signed(node) and not self.guards.conditions:
+            assert isinstance(node, Binary)
+            left, right = self.index(node.left), self.index(node.right)
+            return self.emitter.operation(f"arith.{operation} {left}, {right} : index", node)
         value = self.expressions.value(node)
         index = index_of(value)
         if index is not None and index.affine is not None:

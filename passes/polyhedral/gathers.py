@@ -10,12 +10,12 @@ are compared with the extents when they run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 
-from xdsl.dialects import memref, scf
+from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ForOp
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -51,11 +51,22 @@ def gather_lanes(
             is_varying = step(access) != 0
         else:
             is_varying = any(steps.get(operand, 0) != 0 for operand in operation.operands)
-        steps.update(dict.fromkeys(operation.results, None if is_varying else 0))
+        moved = _sum_step(operation, steps) if is_varying else 0
+        steps.update(dict.fromkeys(operation.results, moved))
         if access is None and isinstance(operation, memref.LoadOp):
             *rows, column = (steps.get(index, 0) for index in operation.indices)
             found[operation] = _lanes_at(rows, column)
     return found
+
+
+def _sum_step(operation: Operation, steps: Mapping[SSAValue, int | None]) -> int | None:
+    """By how much a sum of indices grows, of values that grow by so much."""
+    if not isinstance(operation, arith.AddiOp | arith.SubiOp):
+        return None
+    left, right = (steps.get(operand, 0) for operand in operation.operands)
+    if left is None or right is None or not isinstance(operation.result.type, IndexType):
+        return None
+    return left + right if isinstance(operation, arith.AddiOp) else left - right
 
 
 def _lanes_at(rows: list[int | None], column: int | None) -> GatherLanes:
