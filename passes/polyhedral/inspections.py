@@ -17,11 +17,12 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import islpy as isl
-from xdsl.dialects import arith, func, memref
+from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
+from .gathers import is_index_cast, is_index_sum
 from .isl_context import coalesced
 from .linear_terms import linear_terms
 from .scop import Access, Scop, Statement
@@ -154,11 +155,10 @@ class _Slices:
             return not any(dim in each.used_dims() for each in rounded)
         if dim not in self._loops(self._slice([value])):
             return True
-        is_sum = isinstance(value.owner, arith.AddiOp | arith.SubiOp)
-        return (
-            is_sum
-            and isinstance(value.type, IndexType)
-            and all(self._is_linear(operand, dim) for operand in value.owner.operands)
+        operation = value.owner
+        assert isinstance(operation, Operation)
+        return (is_index_sum(operation) or is_index_cast(operation)) and all(
+            self._is_linear(operand, dim) for operand in operation.operands
         )
 
     def without_known(
