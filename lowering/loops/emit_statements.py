@@ -42,7 +42,7 @@ from ...passes.polyhedral.gathers import (
 from ...passes.polyhedral.schedule_tree import Loop
 from ...passes.polyhedral.scop import Access, AccessKind, Scop, Statement
 from ..nest.aff_to_index import aff_to_index
-from ..nest.index_expression import Index, linear_form
+from ..nest.index_expression import Index, Quotient, linear_form
 from ..nest.nest import Call
 from .alignment import RowAccess
 from .gather_offsets import gather_offsets
@@ -105,7 +105,7 @@ class StatementEmitter:
         for operation in statement.body:
             access = self.accesses[user].get(operation)
             if isinstance(operation, func.CallOp):
-                self._call(statement, operation, values, arguments, self._known(call))
+                self._call(statement, operation, values, arguments, self._known(user, arguments))
             elif access is None:
                 self._compute(statement, operation, values, arguments, lanes)
             elif access.kind is AccessKind.READ:
@@ -115,12 +115,13 @@ class StatementEmitter:
                 stored = self._operand(statement, operation.operands[0], values, arguments, lanes)
                 self._store(access, user, subscripts, stored, lanes)
 
-    def _known(self, call: Call) -> dict[Index, Index]:
-        """The values of the loops around a call, by what they are functions of."""
+    def _known(self, user: str, arguments: Mapping[int, Index]) -> dict[Index, Index]:
+        """The values of the loops around a statement, by what they are functions of."""
+        inputs = [arguments[k] for k in range(len(self.statements[user].loops))]
         return {
-            self.loop_value(loop, call): value
+            aff_to_index(loop.schedule[user], inputs, self.parameters): value
             for loop, value in self.storage.loops
-            if call.statement in loop.schedule
+            if user in loop.schedule
         }
 
     def loop_value(self, loop: Loop, call: Call) -> Index:
@@ -205,7 +206,11 @@ class StatementEmitter:
             yield place is None or (any(place.steps) and not place.is_contiguous)
 
     def _subscripts(self, access: Access, user: str, arguments: Mapping[int, Index]) -> list[Index]:
+        """Those in memory: which partial result a tile has is said by the loop over tiles."""
         program = self._program_subscripts(access, arguments)
+        if access.array.argument is None and any(map(_is_rounded, program)):
+            known = self._known(user, arguments)
+            program = [known.get(subscript, subscript) for subscript in program]
         return self.storage.subscripts(access.array, user, program)
 
     def _program_subscripts(self, access: Access, arguments: Mapping[int, Index]) -> list[Index]:
@@ -481,3 +486,8 @@ class StatementEmitter:
         return self.builder.once(
             ("zero", kind), lambda: self.builder.emit(vector_of_zeros(kind)).result
         )
+
+
+def _is_rounded(index: Index) -> bool:
+    """Whether an index is the quotient of another one."""
+    return any(isinstance(atom, Quotient) for atom, _ in index.terms)
