@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
-
 from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.recurrence_bound import recurrence
 from ..estimate.scheduling_context import SchedulingContext
@@ -12,9 +10,8 @@ from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel
-from ..transformations.rfactor import Rfactor
-from ..transformations.strip_mine import StripMine
 from ..transformations.unroll_and_jam import UnrollAndJam
+from .partial_sums import partial_results
 
 ROWS = 4
 """Rows of a matrix that are streamed at the same time, at least."""
@@ -24,9 +21,6 @@ LONG = 512
 
 SHARE_OF_REGISTERS = 0.5
 """For a sum, or what is added up, of each row of all matrices."""
-
-PARTIAL_WORK = 16
-"""Instances per element of the partial results that threads sum up, at least."""
 
 
 def matrix_vector(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
@@ -168,32 +162,12 @@ def _on_threads(
         return direct.apply(Parallel((f"{statement}.{strips}",)))
     except TransformationError:
         pass
-    statistics = context.statistics(schedule.scop)
-    share = (
-        max(statistics.statements[name].trips((nest,))[0] for name in nest.schedule)
-        / context.threads
-    )
-    size = ceil(share / rows) * rows
-    step = StripMine((f"{statement}.{nest.name}",), size)
-    try:
-        (part,) = step.resolve(schedule).new_loops(schedule)
-        divided = schedule.apply(step)
-        factored = divided.apply(Rfactor((f"{statement}.{part}",)))
-    except TransformationError:
+    found = partial_results(schedule, statement, nest, context, rows)
+    if found is None:
         return None
-    if not _is_cheap(factored, divided, context):
-        return None
+    factored, part = found
     result, _ = _jam(factored, statement, nest.name, rows) or (factored, "")
     try:
         return result.apply(Parallel((f"{statement}.{part}",)))
     except TransformationError:
         return None
-
-
-def _is_cheap(factored: Schedule, before: Schedule, context: SchedulingContext) -> bool:
-    """Whether the statements that make and combine partial results are few beside the others."""
-    old = {statement.name for statement in before.scop.statements}
-    statistics = context.statistics(factored.scop)
-    own = sum(each.instances for name, each in statistics.statements.items() if name in old)
-    added = sum(each.instances for name, each in statistics.statements.items() if name not in old)
-    return own >= PARTIAL_WORK * added

@@ -21,6 +21,7 @@ from .outer_vectors import outer_vectors
 from .outermost_parallel import outermost_parallel
 from .output_stationary import output_stationary
 from .parallel_strips import parallel_strips
+from .partial_sums import partial_sums
 from .pivot_blocks import pivot_blocks
 from .privatised_contraction import privatised_contraction
 from .recurrences import recurrences
@@ -81,6 +82,7 @@ FALLBACKS: tuple[Strategy, ...] = (
     outermost_parallel,
     parallel_strips,
     unrolled_sums,
+    partial_sums,
 )
 """Proposals for nests that one of `COMPETING` is the first to have an answer for."""
 
@@ -94,5 +96,6 @@ COMPETING: tuple[Strategy, ...] = (
 )
 """Strategies whose answers are not always better than all `FALLBACKS`: lanes along other loops."""
 
-ALWAYS_COMPETING: tuple[Strategy, ...] = (unrolled_sums,)
-"""Proposals for all nests: products of a few rows and columns need no tiles for caches."""
+ALWAYS_COMPETING: tuple[Strategy, ...] = (unrolled_sums, partial_sums)
+"""Proposals for all nests: products of a few rows and columns need no tiles for caches, and sums of
+all elements have no other loop for threads."""
