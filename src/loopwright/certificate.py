@@ -33,7 +33,8 @@ SECONDS, BYTES = 300, 1 << 26  # Limits, as the number of operations.
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 # What may be accumulated, exactly in any order or not; through which operands of an operation.
 _EXACT = re.findall(r"\w+", "addi muli maximumf minimumf maxsi maxui minsi minui andi ori xori")
-_STEPS = {f"arith.{kind}": (kind, 0, 1) for kind in (*_EXACT, "addf", "mulf", "maxnumf", "minnumf")}
+_INEXACT = re.findall(r"\w+", "addf mulf maxnumf minnumf cmpmaxf cmpminf")
+_STEPS = {f"arith.{kind}": (kind, 0, 1) for kind in (*_EXACT, *_INEXACT)}
 _STEPS |= {"arith.subf": ("addf", 0), "math.fma": ("addf", 2), "arith.subi": ("addi", 0)}
 # Which accesses are writes: those of copies, initialisations and combinations of partial results.
 _ADDED = (False, True), (True,), (False, False, True)
@@ -61,10 +62,10 @@ def neutral(kind, element):
     bits = int(element.strip("bfi"))
     infinity = {32: 0x7F800000, 64: 0x7FF0 << 48}.get(bits, 0)
     values: dict = {"addf": "-0.000000e+00", "mulf": "1.000000e+00", "minimumf": hex(infinity)}
-    values |= {"maximumf": hex(infinity | 1 << (bits - 1)), "maxsi": -(1 << (bits - 1))}
-    values |= dict.fromkeys(
-        ("maxnumf", "minnumf"), hex(infinity | {32: 1 << 22}.get(bits, 1 << 51))
-    )
+    values |= dict.fromkeys(("maximumf", "cmpmaxf"), hex(infinity | 1 << (bits - 1)))
+    values |= {"cmpminf": hex(infinity), "maxsi": -(1 << (bits - 1))}
+    quiet = {32: 1 << 22}.get(bits, 1 << 51)
+    values |= dict.fromkeys(("maxnumf", "minnumf"), hex(infinity | quiet))
     values |= {"minsi": (1 << (bits - 1)) - 1, "muli": 1, "andi": -1, "minui": -1}
     value = values.get(kind, 0)
     require(infinity or isinstance(value, int) or value[0] != "0", f"{kind} of {element}")

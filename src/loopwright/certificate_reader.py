@@ -201,4 +201,19 @@ class Text:
             return affines(found[1] or found[2], names)[0]
         require(re.match(r"(arith|math)\.[^{]*$", text), f"not in the subset: {text}")
         operands = (self._operand(names, each) for each in re.findall(_SSA, text))
-        return Node(re.sub(_SSA, "{}", text), (*operands,))
+        return _extremum(Node(re.sub(_SSA, "{}", text), (*operands,)))
+
+
+def _extremum(node):
+    """A selection of one of two numbers by comparison of these, as one operation on both."""
+    if not node.template.startswith("arith.select "):
+        return node
+    compared, *selected = node.operands
+    found = re.match(r"arith\.cmpf [ou]([gl])[te], ", compared.template)
+    if not found or {*map(id, compared.operands)} != {*map(id, selected)}:
+        return node
+    is_first = selected[0] is compared.operands[0]
+    kind = "arith.cmpmaxf" if (found[1] == "g") == is_first else "arith.cmpminf"
+    # All that both operations say is kept.
+    text = f"{compared.template.split()[1]} {is_first}{compared.template.partition('{}, {}')[2]}"
+    return Node(f"{kind} {text}", compared.operands)

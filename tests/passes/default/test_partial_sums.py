@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 
@@ -10,6 +11,8 @@ import pytest
 from support.scops import schedule_of
 
 import loopwright
+from loopwright.certificate import Check
+from loopwright.lowering.certificate import certificate
 from loopwright.lowering.generate import generate
 from loopwright.passes.default.partial_sums import partial_sums
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
@@ -84,3 +87,11 @@ def test_short_and_independent_loops_are_left_alone() -> None:
     assert answer(text.replace(str(COLUMNS), "7"), reassociate=False) is None
     rows = text.replace("%r[0]", "%r[%i]").replace("memref<1x", f"memref<{ROWS}x")
     assert answer(rows, reassociate=False) is None
+
+
+@pytest.mark.parametrize("name", ["comparison", "least"])
+def test_certificates_of_extrema(name: str) -> None:
+    kind, step, *_ = STEPS[name]
+    found = answer(TEXT.replace("STEP", step).replace("TYPE", kind), reassociate=True)
+    assert found is not None
+    assert Check(json.loads(json.dumps(certificate(found)))).run() == {"S0"}
