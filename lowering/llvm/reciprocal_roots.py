@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
+import numpy as np
 from llvmlite import ir
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation, SSAValue
 
+from ...passes.polyhedral.short_quotients import ShortQuotient, short_quotient
 from .emitter import FunctionEmitter
 from .types import I1, I32, scalar_type
+from .values import splat
 
 _INFINITY = 0x7F800000
 """The bits of infinity; those of zero differ from them in no other bit."""
@@ -59,6 +62,10 @@ def quotient(emitter: FunctionEmitter, op: arith.DivfOp, flags: Sequence[str]) -
     """A quotient; by a root, or by a value times its root, a product with reciprocal roots."""
     left, right = emitter.all_values(op.operands)
     builder, divisor = emitter.builder, op.rhs.owner
+    if "arcp" not in flags and (found := short_quotient(op)) is not None:
+        way, number = found
+        if way is ShortQuotient.PRODUCT or emitter.module.target.fuses_multiply_adds:
+            return _by_product(emitter, left, right, number, way)
     if is_estimated(right.type, flags) and isinstance(divisor, Operation):
         if isinstance(divisor, math.SqrtOp):
             root = reciprocal_root(emitter, emitter.value(divisor.operand), flags)
@@ -70,6 +77,23 @@ def quotient(emitter: FunctionEmitter, op: arith.DivfOp, flags: Sequence[str]) -
         if _has_root(divisor):
             flags = [flag for flag in flags if flag not in ("arcp", "fast")]
     return builder.fdiv(left, right, flags=flags)
+
+
+def _by_product(
+    emitter: FunctionEmitter, left: ir.Value, right: ir.Value, number: float, way: ShortQuotient
+) -> ir.Value:
+    """A quotient of a short integer, exact to the bit."""
+    builder, kind = emitter.builder, left.type
+    is_single = isinstance(scalar_type(kind), ir.FloatType)
+    exact = float(np.float32(1) / np.float32(number)) if is_single else 1 / number
+    reciprocal: ir.Value = ir.Constant(scalar_type(kind), exact)
+    if isinstance(kind, ir.VectorType):
+        reciprocal = splat(emitter, reciprocal, kind.count)
+    quotient = builder.fmul(left, reciprocal)
+    if way is ShortQuotient.PRODUCT:
+        return quotient
+    rest = emitter.call_intrinsic("llvm.fma", [builder.fneg(quotient), right, left], kind)
+    return emitter.call_intrinsic("llvm.fma", [rest, reciprocal, quotient], kind)
 
 
 def _beside_own_root(product: Operation) -> SSAValue | None:

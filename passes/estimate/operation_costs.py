@@ -19,6 +19,7 @@ from ..polyhedral.reduction_steps import BY_COMPARISON
 from ..polyhedral.reductions import allows
 from ..polyhedral.scop import Access, Statement
 from ..polyhedral.selected_extrema import LEAST_VECTORS
+from ..polyhedral.short_quotients import short_quotient
 from ..schedules.schedule import Schedule
 from .elementary_functions import (
     OVERLAP,
@@ -225,8 +226,10 @@ def effective_type(
     operation: Operation, varying: Container[SSAValue], *, reassociate: bool
 ) -> type[Operation]:
     """The type of an operation: a division by what never changes is a product where it may be."""
-    if reassociate and isinstance(operation, arith.DivfOp) and operation.rhs not in varying:
-        return arith.MulfOp
+    if isinstance(operation, arith.DivfOp):
+        is_product = operation.rhs not in varying if reassociate else short_quotient(operation)
+        if is_product:
+            return arith.MulfOp
     return type(operation)
 
 
