@@ -11,7 +11,8 @@ from xdsl.ir import Block, Operation, Region
 from ...dialects import affine
 from ...passes.machine.target import Target
 from ...passes.polyhedral.schedule_tree import Loop
-from ..nest.index_expression import Index, decide, substitute_condition
+from ..nest.index_bounds import Range, decided
+from ..nest.index_expression import Connective, Index, decide, substitute_condition
 from ..nest.nest import Block as Parts
 from ..nest.nest import Call, For, Guard, Nest, Once, TileSplit, is_uneven
 from ..nest.unrolled_copies import unrolled_copies
@@ -50,6 +51,7 @@ class LoopEmitter(VectorLoopEmitter):
         self.simd = simd
         self.independent: list[For] = []
         self.is_parallel = False
+        self.ranges: list[Range] = []
 
     def emit(self, nest: Nest, environment: Environment, lanes: Lanes | None = None) -> None:
         """Appends the loops of `nest`, in which variables stand for what `environment` says."""
@@ -60,8 +62,10 @@ class LoopEmitter(VectorLoopEmitter):
                 for part in parts:
                     self.emit(part, environment, lanes)
             case Guard(condition, then, otherwise):
+                asked = substitute_condition(condition, environment)
+                known = decided(asked, self.ranges)
                 self.builder.branch(
-                    substitute_condition(condition, environment),
+                    asked if known is None else Connective("all" if known else "any", ()),
                     partial(self.emit, then, environment, lanes),
                     None
                     if otherwise == Parts(())
@@ -145,7 +149,11 @@ class LoopEmitter(VectorLoopEmitter):
         block = Block(arg_types=[IndexType()])
         block.args[0].name_hint = nest.loop.name
         value = self.builder.named(block.args[0])
+        (variable,) = value.variables()
+        outer = self.ranges
+        self.ranges = [Range(variable, [*lower], [end - 1 for end in upper]), *outer]
         self.builder.filled(block, partial(body, value), affine.YieldOp.get)
+        self.ranges = outer
         operation = affine.ForOp.from_region(
             lower_operands, upper_operands, [], [], lower_map, upper_map, Region(block), step
         )

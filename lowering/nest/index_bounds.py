@@ -15,6 +15,7 @@ from .index_expression import (
     Index,
     Quotient,
     Variable,
+    conjuncts,
 )
 from .nest import For
 
@@ -52,6 +53,21 @@ def ranges_of(
     for fact in facts:
         _narrow(ranges, fact)
     return ranges
+
+
+def decided(condition: Condition, ranges: Sequence[Range]) -> bool | None:
+    """Whether a condition holds, or fails, for all values in the ranges; None where it depends."""
+    parts = conjuncts(condition)
+    if parts is None:
+        return None
+    if all(part.kind == ">=" and is_never_negative(part.left, ranges) for part in parts):
+        return True
+    fails = any(
+        is_never_negative(part.left * -1 - 1, ranges)
+        or (part.kind == "==" and is_never_negative(part.left - 1, ranges))
+        for part in parts
+    )
+    return False if fails else None
 
 
 def is_never_negative(index: Index, ranges: Sequence[Range]) -> bool:
