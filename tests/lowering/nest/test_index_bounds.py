@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
-from loopwright.lowering.nest.index_bounds import is_never_negative, ranges_of
+from loopwright.lowering.nest.index_bounds import decided, is_never_negative, ranges_of
 from loopwright.lowering.nest.index_expression import (
     Atom,
     Choice,
@@ -164,3 +164,22 @@ def test_conditions_and_loops_that_run_narrow_ranges() -> None:
     loops = [*loops, loop(2, [outer * 4], [inner])]
     assert is_never_negative(inner - outer * 4 - 1, ranges_of(loops, (), ()))
     assert is_never_negative(inner - value - 1, ranges_of(loops, (), ()))
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        (Comparison(">=", Index.variable(0) - 1), True),
+        (Comparison(">=", Index.variable(0) - 2), None),
+        (Comparison(">=", Index.variable(0) * -1 + 9), True),
+        (Comparison(">=", Index.variable(0) * -1), False),
+        (Comparison("==", Index.variable(0)), False),
+        (Comparison("==", Index.variable(0) - 10), False),
+        (Comparison("==", Index.variable(0) - 9), None),
+        (Connective("all", (Comparison("==", Index.variable(0)),)), False),
+        (Connective("any", (Comparison(">=", Index.variable(0)),)), None),
+    ],
+)
+def test_which_conditions_bounds_decide(condition: Condition, expected: bool | None) -> None:
+    """From 1 on, below 10."""
+    assert decided(condition, ranges_of([loop(0, [Index(1)], [Index(10)])], (), ())) is expected
