@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -228,11 +229,11 @@ class SequenceEmbedding(nn.Module):
             _, (hidden, _) = self.lstm(PackedSequence(elements, found.batch_sizes))
             last = hidden.transpose(0, 1).reshape(-1, self.size)
         else:
-            last = _last_states(self.lstm, elements, found.batch_sizes.tolist())
+            last = _last_states(self.lstm, elements, cast(Any, found.batch_sizes).tolist())
         return torch.cat([last, self.nothing]).index_select(0, found.place)
 
 
-def _last_states(lstm: nn.LSTM, elements: Tensor, sizes: Sequence[int]) -> Tensor:
+def _last_states(lstm: nn.LSTM, elements: Tensor, sizes: list[int]) -> Tensor:
     """The last hidden state of each sequence, longer ones first.
 
     As the LSTM computes it, but without the products of states that are zero: most sequences have
@@ -243,7 +244,8 @@ def _last_states(lstm: nn.LSTM, elements: Tensor, sizes: Sequence[int]) -> Tenso
     bias = weights["bias_ih_l0"] + weights["bias_hh_l0"]
     hidden = cell = None
     ended: list[Tensor] = []
-    inputs = linear(elements, weights["weight_ih_l0"], bias).split(list(sizes))
+    whole = linear(elements, weights["weight_ih_l0"], bias)
+    inputs: Sequence[Tensor] = cast(Any, whole).split(sizes)
     for gates, going_on in zip(inputs, [*sizes[1:], 0], strict=True):
         all_gates = gates if hidden is None else gates + linear(hidden, recurrent)
         entry, forget, candidate, output = all_gates.chunk(4, 1)
