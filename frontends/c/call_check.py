@@ -14,7 +14,7 @@ from ...passes.polyhedral.bounds import sizes_outside
 from ...passes.polyhedral.gathers import gathered_arguments
 from ...passes.polyhedral.isl_context import ISL_LOCK, coalesced
 from ...passes.polyhedral.scop import AccessKind, Array, Scop
-from .c_types import ArrayType, Elements, PointerType
+from .c_types import ArrayType, ComplexType, Elements, NumberType, PointerType
 from .memory_checks import has_unknown_length
 from .translate import Parameter, Translation
 from .tree import Symbol
@@ -103,6 +103,7 @@ class _Maker:
         self.declared: list[tuple[str, str]] = []
         self.given: list[str] = []
         self.lines: list[str] = []
+        self.imaginary: list[tuple[str, str]] = []
         self.bytes: dict[int, str] = {}
         self.shared: dict[str, str] = {}
         self.texts: dict[int, list[str]] = {}
@@ -116,23 +117,29 @@ class _Maker:
                 self._number(argument, parameter)
         for argument, parameter in enumerate(translation.parameters):
             if parameter.elements is not None:
-                self._array(argument, parameter, parameter.elements)
+                self._array(argument, parameter, parameter.elements.parts)
         arguments = range(len(translation.parameters))
         self.passed = [text for argument in arguments for text in self.texts[argument]]
+        self.passed += [name for _, name in self.imaginary]
         self.kinds = [kind for argument in arguments for kind in self.kinds_of[argument]]
+        self.kinds += [kind for kind, _ in self.imaginary]
 
     def _number(self, argument: int, parameter: Parameter) -> None:
         symbol = parameter.symbol
+        kind, given = str(symbol.type), symbol.spelling
         if parameter.mlir == "index":
-            self.declared.append(("long long", f"a{argument}"))
-            self.given.append(f"(long long){symbol.spelling}")
-            self._size(argument, None, f"a{argument}")
-        else:
-            self.declared.append((str(symbol.type), f"a{argument}"))
-            self.given.append(symbol.spelling)
-            self._size(argument, None, f"a{argument}")  # one of data that a subscript has, too
+            kind, given = "long long", f"(long long){given}"
+        elif isinstance(symbol.type, ComplexType):
+            kind = str(symbol.type.part)
+            self.imaginary.append((kind, f"i{argument}"))
+            self.declared.append(self.imaginary[-1])
+            self.given.append(f"__imag__ {given}")
+            given = f"__real__ {given}"
+        self.declared.append((kind, f"a{argument}"))
+        self.given.append(given)
+        self._size(argument, None, f"a{argument}")  # one of data that a subscript has, too
         self.texts[argument] = [f"a{argument}"]
-        self.kinds_of[argument] = [self.declared[-1][0]]
+        self.kinds_of[argument] = [kind]
         self._share(argument, symbol, f"sizeof({symbol.type})")
 
     def _share(self, argument: int, symbol: Symbol, size: str) -> None:
@@ -156,7 +163,7 @@ class _Maker:
                 "use long or int64_t",
             )
         self.declared.append(("void *", f"a{argument}"))
-        address = "&" if not elements.extents else ""
+        address = "&" if isinstance(symbol.type, NumberType) else ""
         self.given.append(f"(void *){address}{symbol.spelling}")
         if isinstance(symbol.type, PointerType):
             self._share(argument, symbol, "sizeof(void *)")

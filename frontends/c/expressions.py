@@ -19,6 +19,7 @@ from .conditions import Conditions
 from .domain import Domain
 from .element_sizes import ElementSizes
 from .flat_arrays import FlatArrays, Strides, split
+from .functions import PARTS
 from .gathers import Gathers
 from .idioms import rounded_division
 from .numbers import number_type
@@ -52,11 +53,12 @@ class Expressions:
         variables: Variables,
         strides: Strides,
         sizes: ElementSizes,
+        recovers_infinities: bool,
     ) -> None:
         self.emitter = emitter
         self.domain = domain
         self.variables = variables
-        self.arithmetic = Arithmetic(emitter, domain)
+        self.arithmetic = Arithmetic(emitter, domain, recovers_infinities)
         self.calls = Calls(self)
         self.conditions = Conditions(self, self.calls)
         self.choices = Choices(self, self.conditions)
@@ -250,6 +252,8 @@ class Expressions:
         if node.operator == "!":
             return self._truth(self.conditions.condition(node), node)
         value = self.value(node.operand)
+        if node.operator in PARTS:
+            return self.arithmetic.part(PARTS[node.operator], value, node)
         if node.operator == "-":
             return self.arithmetic.negate(value, node)
         if node.operator == "~":

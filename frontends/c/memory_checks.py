@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import FileLineColLoc
 from ...dialects.errors import SourceError
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.scop import Access
-from .c_types import ArrayType, FloatType, IntegerType, PointerType
+from .c_types import ArrayType, NumberType, PointerType
 from .translate import Parameter, Translation
 from .tree import Symbol
 from .variables import assigned_symbols
@@ -103,7 +103,7 @@ def _are_apart(one: Symbol, other: Symbol, assigned: Set[Symbol]) -> bool:
 
 def _is_own(symbol: Symbol) -> bool:
     """Whether it is a number that no pointer leads to."""
-    is_number = isinstance(symbol.type, IntegerType | FloatType)
+    is_number = isinstance(symbol.type, NumberType)
     return is_number and not symbol.is_global and not symbol.has_address
 
 

@@ -12,12 +12,14 @@ from ...dialects.source_location import Location
 from .aliases import element_of
 from .c_source import CSource
 from .c_types import (
+    DOUBLE,
     INT,
     LONG,
     ArrayType,
+    ComplexType,
     CType,
-    FloatType,
     IntegerType,
+    NumberType,
     OtherType,
     PointerType,
     has_structures,
@@ -62,7 +64,7 @@ _REASONS: dict[str, tuple[str, str | None]] = {
     "INIT_LIST_EXPR": ("lists of initial values are not supported", "assign the elements"),
     "StmtExpr": ("statements inside of expressions are not supported", "write them before"),
     "COMPOUND_LITERAL_EXPR": ("compound literals are not supported", "use a variable"),
-    "IMAGINARY_LITERAL": ("complex numbers are not supported", None),
+    "IMAGINARY_LITERAL": ("complex numbers are float complex or double complex", None),
 }
 
 
@@ -194,6 +196,10 @@ class ExpressionReader:
             return self.read(inner[0])
         if name in ("INTEGER_LITERAL", "FLOATING_LITERAL", "CHARACTER_LITERAL"):
             return self._constant(cursor, kind, place)
+        if name == "IMAGINARY_LITERAL" and isinstance(kind, ComplexType) and len(inner) == 1:
+            number = evaluate(inner[0])
+            if number is not None:
+                return Literal(place, kind, complex(0, number))
         if name == "CXX_UNARY_EXPR":  # sizeof, _Alignof
             return self._constant(cursor, kind, place)
         if name == "DECL_REF_EXPR":
@@ -258,7 +264,7 @@ class ExpressionReader:
     def _implicit(self, inner: cindex.Cursor, kind: CType, place: Location) -> Expression:
         """A conversion that C makes by itself; some only say that a variable is read."""
         operand = self.read(inner)
-        if operand.type == kind or not isinstance(kind, IntegerType | FloatType):
+        if operand.type == kind or not isinstance(kind, NumberType):
             return operand
         return Cast(place, kind, operand, explicit=False)
 
@@ -279,7 +285,7 @@ class ExpressionReader:
             return operand
         if "x" in operator:  # x++ and its kin
             one = Literal(place, INT, 1)
-            computed = promoted(kind) if isinstance(kind, IntegerType | FloatType) else kind
+            computed = promoted(kind) if isinstance(kind, NumberType) else kind
             sign, is_postfix = operator.strip("x")[0], operator[0] == "x"
             return Assignment(place, kind, sign, operand, one, computed, is_postfix)
         if operator == "*":
@@ -308,6 +314,8 @@ class ExpressionReader:
             # libclang does not tell the type of the computation. C converts the right operand to
             # it, but for shifts, which have the promoted type of the left one.
             computed = right.type
+            if isinstance(left.type, ComplexType):
+                computed = _complex_of(left.type, right.type)
             if operator in ("<<=", ">>=") and isinstance(left.type, IntegerType):
                 computed = promoted(left.type)
             return Assignment(place, kind, operator[:-1], left, right, computed)
@@ -416,7 +424,7 @@ class ExpressionReader:
         """What a variable begins with; None for one that is no number of its own."""
         if cursor.kind.name != "VAR_DECL" or cursor.storage_class.name in ("STATIC", "EXTERN"):
             return None
-        if not isinstance(read_type(cursor.type), IntegerType | FloatType):
+        if not isinstance(read_type(cursor.type), NumberType):
             return None
         inner = [each for each in cursor.get_children() if each.kind.is_expression()]
         return self.read(inner[-1]) if inner and not is_volatile(cursor.type) else None
@@ -456,13 +464,19 @@ def _has_statements(node: Expression) -> bool:
     return False
 
 
+def _complex_of(left: ComplexType, right: CType) -> ComplexType:
+    """The type of `left * right`, which has parts as long as the longer ones of both."""
+    part = right.part if isinstance(right, ComplexType) else right
+    return ComplexType(part) if part == DOUBLE else left
+
+
 def _converted(value: Expression, kind: CType) -> Expression:
     return Cast(value.place, kind, value, explicit=False) if value.type != kind else value
 
 
 def _passed(parameter: Symbol, argument: Expression) -> Expression:
     """What stands for a parameter in the expression that a function returns."""
-    if isinstance(parameter.type, IntegerType | FloatType):
+    if isinstance(parameter.type, NumberType):
         return _converted(argument, parameter.type)
     if isinstance(argument, Unary) and isinstance(argument.operand, Subscript):  # &a[i]
         element = argument.operand

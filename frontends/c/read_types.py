@@ -7,6 +7,7 @@ from clang import cindex
 from .c_types import (
     BOOL,
     ArrayType,
+    ComplexType,
     CType,
     FloatType,
     IntegerType,
@@ -53,6 +54,10 @@ def read_type(kind: cindex.Type) -> CType:
         return IntegerType(spelling, 8 * canonical.get_size(), signed, rank)
     if name in _FLOATS:
         return FloatType(_FLOATS[name], 8 * canonical.get_size())
+    if name == "COMPLEX":
+        part = read_type(canonical.element_type)
+        if isinstance(part, FloatType):
+            return ComplexType(part)
     if canonical.spelling.split()[-1:] == ["__bf16"]:  # libclang has no name for its kind
         return FloatType("__bf16", 16)
     if name in _ARRAYS:

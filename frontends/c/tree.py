@@ -64,7 +64,7 @@ class Typed(Piece):
 class Literal(Typed):
     """A number."""
 
-    value: int | float
+    value: int | float | complex
 
 
 @dataclass(eq=False)
@@ -84,7 +84,7 @@ class Subscript(Typed):
 
 @dataclass(eq=False)
 class Unary(Typed):
-    """`-x`, `+x`, `~x`, `!x`."""
+    """`-x`, `+x`, `~x`, `!x`, `__real__ x`, `__imag__ x`."""
 
     operator: str
     operand: Expression
@@ -261,7 +261,11 @@ Statement: TypeAlias = Evaluate | Declare | Block | For | While | If | Refused
 
 @dataclass(eq=False)
 class Function:
-    """A function with a body."""
+    """A function with a body.
+
+    Where it `limits_complex_range`, products of complex numbers are the formula's alone: infinities
+    are not recovered from NaN (`#pragma STDC CX_LIMITED_RANGE ON`).
+    """
 
     name: str
     place: Location
@@ -272,6 +276,7 @@ class Function:
     source: CSource
     is_static: bool = False
     has_labels: bool = False
+    limits_complex_range: bool = False
 
 
 def parts_of(expression: Expression) -> tuple[Expression, ...]:
