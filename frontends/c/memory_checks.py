@@ -59,6 +59,12 @@ def check_gathers(translation: Translation) -> None:
         if parameter.name not in translation.gathered or not has_unknown_length(parameter):
             continue
         symbol = parameter.symbol
+        if symbol.has_rows:
+            raise SourceError(
+                f"the rows of '{symbol.name}' may lie anywhere, and data tells which are accessed",
+                translation.region.place,
+                f"pass an array: {symbol.name}[n][m]",
+            )
         if translation.gathered[parameter.name]:
             raise SourceError(
                 f"'{symbol.name}' is read at subscripts that depend on data, under a condition",

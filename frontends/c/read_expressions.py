@@ -27,7 +27,7 @@ from .c_types import (
 )
 from .clang_library import BINARY, evaluate, place_of, unary_operator
 from .read_members import MemberArray, has_own_memory, holder_of, of_element
-from .read_types import is_const, is_uniform, is_volatile, read_row, read_type
+from .read_types import is_const, is_uniform, is_volatile, joined_rows, read_row, read_type
 from .tree import (
     Assignment,
     Binary,
@@ -71,8 +71,9 @@ _REASONS: dict[str, tuple[str, str | None]] = {
 class ExpressionReader:
     """Reads expressions; raises nothing: what cannot be read becomes `Unsupported`."""
 
-    def __init__(self, source: CSource) -> None:
+    def __init__(self, source: CSource, *, joins_rows: bool) -> None:
         self.source = source
+        self._joins_rows = joins_rows
         self.symbols: dict[str, Symbol] = {}
         self.inliner: Inliner | None = None
         self._inlining: list[str] = []
@@ -124,7 +125,7 @@ class ExpressionReader:
         key += f":{cursor.spelling}:{cursor.get_usr()}"
         found = self.symbols.get(key)
         if found is None:
-            kind = read_type(cursor.type)
+            kind, rows = self._type(cursor)
             found = Symbol(
                 cursor.spelling,
                 kind,
@@ -134,12 +135,19 @@ class ExpressionReader:
                 is_global=_outlives_calls(cursor),
                 is_const=is_const(cursor.type),
                 is_volatile=is_volatile(cursor.type),
+                has_rows=rows,
             )
             self.symbols[key] = found
             if found.is_const and not isinstance(kind, PointerType | OtherType):
                 found.constant = evaluate(cursor)
             found.extents = self._extents(cursor, kind)
         return found
+
+    def _type(self, cursor: cindex.Cursor) -> tuple[CType, bool]:
+        """The type of a variable, and whether pointers to rows are taken for an array of these."""
+        kind = read_type(cursor.type)
+        joined = joined_rows(kind) if self._joins_rows else None
+        return (kind, False) if joined is None else (joined, True)
 
     def _is_alias(self, cursor: cindex.Cursor) -> bool:
         """Whether a variable is a pointer to an element, `p = &a[i]`, of which all members are."""
@@ -160,9 +168,10 @@ class ExpressionReader:
         spelling = f"{base.symbol.spelling}{arrow}{cursor.spelling}"
         key = f"{id(base.symbol)}{spelling}"
         if key not in self.symbols:
+            kind, rows = self._type(cursor)
             self.symbols[key] = Symbol(
                 f"{base.symbol.name}_{cursor.spelling}",
-                read_type(cursor.type),
+                kind,
                 base.symbol.place,
                 base.symbol.offset,
                 is_const=is_const(cursor.type),
@@ -171,6 +180,7 @@ class ExpressionReader:
                 spelling=spelling,
                 through=(*base.symbol.through, *([base.symbol] if arrow == "->" else [])),
                 holder=base.symbol.holder or base.symbol,
+                has_rows=rows,
             )
         return self.symbols[key]
 

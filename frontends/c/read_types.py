@@ -69,6 +69,14 @@ def read_type(kind: cindex.Type) -> CType:
     return OtherType(kind.spelling)
 
 
+def joined_rows(kind: CType) -> PointerType | None:
+    """Pointers to rows of numbers as an array of rows, `T **` -> `T (*)[?]`; None for others."""
+    rows = kind.target if isinstance(kind, PointerType) else None
+    if not isinstance(rows, PointerType) or not isinstance(rows.target, IntegerType | FloatType):
+        return None
+    return PointerType(ArrayType(rows.target, None, str(rows)), restrict=False, spelling=str(kind))
+
+
 def read_row(kind: cindex.Type) -> CType:
     """The type of elements; structures are rows of numbers of the type that their first member has.
 

@@ -66,10 +66,12 @@ LEAVING = ("BREAK_STMT", "CONTINUE_STMT", "RETURN_STMT", "GOTO_STMT", "LABEL_STM
 class Reader:
     """Reads the functions of a file."""
 
-    def __init__(self, source: CSource, flags: Sequence[str] = ()) -> None:
+    def __init__(
+        self, source: CSource, flags: Sequence[str] = (), *, joins_rows: bool = False
+    ) -> None:
         self.source = source
         self._limits_complex_range = limits_complex_range(source, flags)
-        self.expressions = ExpressionReader(source)
+        self.expressions = ExpressionReader(source, joins_rows=joins_rows)
         self.procedures = Procedures(self.expressions, self._block)
         self.expressions.inliner = self.procedures.value
         self._has_labels = False

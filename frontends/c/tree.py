@@ -24,7 +24,8 @@ class Symbol:
     `constant` is the value of one that is constant; `extents` has those of a VLA, outermost first;
     the address of one that `has_address` may be anywhere. A member of a structure is one as well,
     with its `spelling` in C, and so is an element that is a size; `through` are the pointers that
-    lead to it, `holder` is the variable that has the member or leads to it.
+    lead to it, `holder` is the variable that has the member or leads to it. One that `has_rows` is
+    of pointers to rows in C, `T **`, and an array here: a call checks that they are those of one.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Symbol:
     spelling: str = ""
     through: tuple[Symbol, ...] = ()
     holder: Symbol | None = None
+    has_rows: bool = False
 
     def __post_init__(self) -> None:
         self.spelling = self.spelling or self.name

@@ -1,4 +1,4 @@
-"""Loop variables of short types whose bounds are sizes: calls check that they do not wrap around."""
+"""Loop variables of short types whose bounds are sizes: calls check that they do not wrap."""
 
 from __future__ import annotations
 
