@@ -7,15 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 from ...dialects.errors import SourceError
+from ...dialects.marks import FULL_RANGE
 from ..text.affine import Affine, Index, Name, Quotient, extremum, map_text, quotient
 from ..text.emitter import Emitter
-from .c_types import BOOL, FLOAT, LONG, FloatType, IntegerType, NumberType
+from .c_types import BOOL, FLOAT, LONG, ComplexType, FloatType, IntegerType, NumberType
 from .domain import Domain
 from .tree import Piece
-from .values import LARGEST, Constant, Linear, Scalar, Value, index_of, literal, rounded
+from .values import LARGEST, Constant, Linear, Scalar, Value, index_of, literal, parts_of, rounded
 
 _ANY: Any = operator
 
+_ON_COMPLEX = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
 _ON_FLOATS = {"+": "addf", "-": "subf", "*": "mulf", "/": "divf"}
 _ON_INTEGERS = {
     "+": ("addi", "addi"),
@@ -48,11 +50,17 @@ SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
 
 class Arithmetic:
-    """Emits arithmetic; affine integers stay affine where the result lies in its type."""
+    """Emits arithmetic; affine integers stay affine where the result lies in its type.
 
-    def __init__(self, emitter: Emitter[Piece], domain: Domain) -> None:
+    With `recovers_infinities`, products and quotients of complex numbers are those of Annex G.
+    """
+
+    def __init__(
+        self, emitter: Emitter[Piece], domain: Domain, recovers_infinities: bool = True
+    ) -> None:
         self.emitter = emitter
         self.domain = domain
+        self.recovers_infinities = recovers_infinities
 
     # Values
 
@@ -125,11 +133,17 @@ class Arithmetic:
 
     def _converted(self, scalar: Scalar, kind: NumberType, node: Piece) -> str:
         source = scalar.type
+        if isinstance(source, ComplexType) and kind != BOOL and not isinstance(kind, ComplexType):
+            real = self.convert(self.part("re", scalar, node), kind, node)
+            return self.scalar(real, node).name
         if kind == BOOL:
             zero = self.scalar(
                 Constant(0 if isinstance(source, IntegerType) else 0.0, source), node
             )
             return self.compare("!=", scalar, zero, node)
+        if isinstance(kind, ComplexType):
+            real, imaginary = (self.part(name, scalar, node) for name in ("re", "im"))
+            return self.complex_number(real, imaginary, kind, node).name
         if isinstance(source, IntegerType) and isinstance(kind, IntegerType):
             if source.width == kind.width:
                 return scalar.name  # the same bits
@@ -148,6 +162,55 @@ class Arithmetic:
         text = f"arith.{name} {scalar.name} : {source.mlir} to {kind.mlir}"
         return self.emitter.operation(text, node)
 
+    # Complex numbers
+
+    def part(self, name: str, number: Value, node: Piece) -> Value:
+        """The real or the imaginary part (`re`, `im`) of a number, which may be a real one."""
+        if isinstance(number, Constant):
+            value = parts_of(number.value)[0 if name == "re" else 1]
+            kind = number.type.part if isinstance(number.type, ComplexType) else number.type
+            return Constant(value, kind)
+        if isinstance(number, Scalar) and isinstance(number.type, ComplexType):
+            text = f"complex.{name} {number.name} : {number.type.mlir}"
+            return Scalar(self.emitter.operation(text, node), number.type.part)
+        return number if name == "re" else Constant(0, number.type)
+
+    def complex_number(
+        self, real: Value, imaginary: Value, kind: ComplexType, node: Piece
+    ) -> Scalar:
+        """The number with these parts."""
+        parts = [self.convert(each, kind.part, node) for each in (real, imaginary)]
+        names = ", ".join(self.scalar(each, node).name for each in parts)
+        text = f"complex.create {names} : {kind.mlir}"
+        return Scalar(self.emitter.operation(text, node), kind)
+
+    def _complex_binary(
+        self, symbol: str, left: Value, right: Value, kind: ComplexType, node: Piece
+    ) -> Scalar:
+        """A real operand has no imaginary part, not one of zero: `x (a + bi)` is `xa + xbi`."""
+        one, other = (
+            self.convert(each, kind if isinstance(each.type, ComplexType) else kind.part, node)
+            for each in (left, right)
+        )
+        if isinstance(other.type, ComplexType) and (one.type == kind or symbol == "/"):
+            operands = (self.convert(each, kind, node) for each in (one, other))
+            names = ", ".join(self.scalar(each, node).name for each in operands)
+            mark = f" {{{FULL_RANGE}}}" if symbol in "*/" and self.recovers_infinities else ""
+            text = f"complex.{_ON_COMPLEX[symbol]} {names}{mark} : {kind.mlir}"
+            return Scalar(self.emitter.operation(text, node), kind)
+        (a, b), (c, d) = (
+            [self.part(name, each, node) for name in ("re", "im")] for each in (one, other)
+        )
+        real = self.binary(symbol, a, c, kind.part, node)
+        if symbol in "*/":
+            pair = (b, c) if one.type == kind else (a, d)
+            imaginary = self.binary(symbol, *pair, kind.part, node)
+        elif one.type == kind:
+            imaginary = b
+        else:
+            imaginary = d if symbol == "+" else self.negate(d, node)
+        return self.complex_number(real, imaginary, kind, node)
+
     # Operators
 
     def binary(
@@ -157,6 +220,8 @@ class Arithmetic:
 
         The right operand of a shift has a type of its own.
         """
+        if isinstance(kind, ComplexType):
+            return self._complex_binary(symbol, left, right, kind, node)
         if isinstance(left, Constant) and isinstance(right, Constant):
             folded = self._fold(symbol, left, right, kind)
             if folded is not None:
@@ -205,7 +270,7 @@ class Arithmetic:
         self, symbol: str, left: Constant, right: Constant, kind: NumberType
     ) -> Constant | None:
         """What C computes of constants; None where it is left to the run."""
-        one, other = left.value, right.value
+        one, other = left.value.real, right.value.real
         if isinstance(kind, FloatType):
             if symbol == "/":
                 result = one / other if other != 0 else None
@@ -262,11 +327,16 @@ class Arithmetic:
         if isinstance(value, Constant):
             return Constant(-value.value, value.type)
         scalar = self.scalar(value, node)
-        text = f"arith.negf {scalar.name} : {value.type.mlir}"
+        operation = "complex.neg" if isinstance(value.type, ComplexType) else "arith.negf"
+        text = f"{operation} {scalar.name} : {value.type.mlir}"
         return Scalar(self.emitter.operation(text, node), value.type)
 
     def complement(self, value: Value, node: Piece) -> Value:
-        """`~x`."""
+        """`~x`, which is the conjugate of a complex number."""
+        if isinstance(value.type, ComplexType):
+            number = self.scalar(value, node)
+            text = f"complex.conj {number.name} : {number.type.mlir}"
+            return Scalar(self.emitter.operation(text, node), number.type)
         assert isinstance(value.type, IntegerType)
         ones = Constant(value.type.wrap(-1), value.type)
         if value.type.signed:  # -1 - x
@@ -274,8 +344,19 @@ class Arithmetic:
         return self.binary("^", value, ones, value.type, node)
 
     def compare(self, symbol: str, one: Scalar, other: Scalar, node: Piece) -> str:
-        """A comparison of two operands of one type: the name of the truth value."""
+        """A comparison of two operands of one type: the name of the truth value.
+
+        A real operand may be compared with a complex one.
+        """
         predicate = PREDICATES[symbol]
+        for kind in (one.type, other.type):
+            if isinstance(kind, ComplexType):
+                operands = (
+                    self.scalar(self.convert(each, kind, node), node) for each in (one, other)
+                )
+                names = ", ".join(each.name for each in operands)
+                name = "eq" if predicate == "eq" else "neq"
+                return self.emitter.operation(f"complex.{name} {names} : {kind.mlir}", node)
         if isinstance(one.type, FloatType):
             name = f"cmpf {'une' if predicate == 'ne' else f'o{predicate}'}"
         elif predicate in ("eq", "ne"):

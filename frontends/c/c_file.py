@@ -42,7 +42,9 @@ def read_regions(source: CSource, flags: Sequence[str] = (), check: Check | None
     Raises SourceError.
     """
     try:
-        functions = Reader(source).functions(parse(source, flags))
+        functions = Reader(source, flags, joins_rows=check is not None).functions(
+            parse(source, flags)
+        )
         regions = pragma_regions(functions, source)
         if regions:
             return Regions([translate(region) for region in regions], [])

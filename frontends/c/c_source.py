@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from ...dialects.source_location import Location
 
 
@@ -19,3 +22,15 @@ class CSource:
         text = self.lines[line - 1].rstrip("\r") if 1 <= line <= len(self.lines) else None
         before = (text or "").encode()[: column - 1].decode(errors="replace")
         return Location(self.file, line, len(before) + 1, text)
+
+
+LIMITED_RANGE = "-fcx-limited-range"
+"""The flag that makes products of complex numbers those of the formula alone."""
+
+_LIMITING = {LIMITED_RANGE, "-fcx-fortran-rules", "-ffast-math", "-Ofast"}
+
+
+def limits_complex_range(source: CSource, flags: Sequence[str]) -> bool:
+    """Whether flags or the whole file say that infinite complex numbers do not matter."""
+    switches = re.findall(r"#\s*pragma\s+STDC\s+CX_LIMITED_RANGE\s+(\w+)", source.text)
+    return not _LIMITING.isdisjoint(flags) or (bool(switches) and {*switches} == {"ON"})

@@ -59,7 +59,27 @@ class FloatType:
         return "bf16" if self.name == "__bf16" else f"f{self.width}"
 
 
-NumberType: TypeAlias = IntegerType | FloatType
+@dataclass(frozen=True)
+class ComplexType:
+    """`float _Complex` or `double _Complex`: a real and an imaginary part of one type."""
+
+    part: FloatType
+
+    def __str__(self) -> str:
+        return f"_Complex {self.part}"
+
+    @property
+    def width(self) -> int:
+        """The bits of both parts."""
+        return 2 * self.part.width
+
+    @property
+    def mlir(self) -> str:
+        """The type in the text."""
+        return f"complex<{self.part.mlir}>"
+
+
+NumberType: TypeAlias = IntegerType | FloatType | ComplexType
 
 
 @dataclass(frozen=True)
@@ -109,7 +129,7 @@ def has_structures(kind: CType) -> bool:
     return False
 
 
-CType: TypeAlias = IntegerType | FloatType | ArrayType | PointerType | OtherType
+CType: TypeAlias = NumberType | ArrayType | PointerType | OtherType
 
 BOOL = IntegerType("_Bool", 1, signed=False)
 INT = IntegerType("int", 32, signed=True)
@@ -144,6 +164,13 @@ class Elements:
         """The number of dimensions."""
         return len(self.extents)
 
+    @property
+    def parts(self) -> Elements:
+        """The real numbers in memory: complex ones have another dimension of 2."""
+        if isinstance(self.element, ComplexType):
+            return Elements(self.element.part, (*self.extents, 2))
+        return self
+
 
 def elements_of(kind: CType, *, parameter: bool) -> Elements | None:
     """The memref that an array or pointer is; None where it is none.
@@ -160,6 +187,6 @@ def elements_of(kind: CType, *, parameter: bool) -> Elements | None:
     while isinstance(kind, ArrayType):
         extents.append(kind.extent)
         kind = kind.element
-    if not extents or not isinstance(kind, IntegerType | FloatType):
+    if not extents or not isinstance(kind, NumberType):
         return None
     return Elements(kind, tuple(extents))

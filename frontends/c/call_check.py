@@ -13,9 +13,10 @@ from ...lowering.loops.index_magnitudes import SizeLimits
 from ...passes.polyhedral.bounds import sizes_outside
 from ...passes.polyhedral.gathers import gathered_arguments
 from ...passes.polyhedral.isl_context import ISL_LOCK, coalesced
-from ...passes.polyhedral.scop import AccessKind, Array, Scop
-from .c_types import ArrayType, Elements, PointerType
+from ...passes.polyhedral.scop import AccessKind, Scop
+from .c_types import ArrayType, ComplexType, Elements, NumberType, PointerType
 from .memory_checks import has_unknown_length
+from .optimised import ROWS
 from .translate import Parameter, Translation
 from .tree import Symbol
 
@@ -103,6 +104,8 @@ class _Maker:
         self.declared: list[tuple[str, str]] = []
         self.given: list[str] = []
         self.lines: list[str] = []
+        self.joined: list[str] = []
+        self.imaginary: list[tuple[str, str]] = []
         self.bytes: dict[int, str] = {}
         self.shared: dict[str, str] = {}
         self.texts: dict[int, list[str]] = {}
@@ -116,23 +119,29 @@ class _Maker:
                 self._number(argument, parameter)
         for argument, parameter in enumerate(translation.parameters):
             if parameter.elements is not None:
-                self._array(argument, parameter, parameter.elements)
+                self._array(argument, parameter, parameter.elements.parts)
         arguments = range(len(translation.parameters))
         self.passed = [text for argument in arguments for text in self.texts[argument]]
+        self.passed += [name for _, name in self.imaginary]
         self.kinds = [kind for argument in arguments for kind in self.kinds_of[argument]]
+        self.kinds += [kind for kind, _ in self.imaginary]
 
     def _number(self, argument: int, parameter: Parameter) -> None:
         symbol = parameter.symbol
+        kind, given = str(symbol.type), symbol.spelling
         if parameter.mlir == "index":
-            self.declared.append(("long long", f"a{argument}"))
-            self.given.append(f"(long long){symbol.spelling}")
-            self._size(argument, None, f"a{argument}")
-        else:
-            self.declared.append((str(symbol.type), f"a{argument}"))
-            self.given.append(symbol.spelling)
-            self._size(argument, None, f"a{argument}")  # one of data that a subscript has, too
+            kind, given = "long long", f"(long long){given}"
+        elif isinstance(symbol.type, ComplexType):
+            kind = str(symbol.type.part)
+            self.imaginary.append((kind, f"i{argument}"))
+            self.declared.append(self.imaginary[-1])
+            self.given.append(f"__imag__ {given}")
+            given = f"__real__ {given}"
+        self.declared.append((kind, f"a{argument}"))
+        self.given.append(given)
+        self._size(argument, None, f"a{argument}")  # one of data that a subscript has, too
         self.texts[argument] = [f"a{argument}"]
-        self.kinds_of[argument] = [self.declared[-1][0]]
+        self.kinds_of[argument] = [kind]
         self._share(argument, symbol, f"sizeof({symbol.type})")
 
     def _share(self, argument: int, symbol: Symbol, size: str) -> None:
@@ -155,9 +164,12 @@ class _Maker:
                 self.region.place,
                 "use long or int64_t",
             )
-        self.declared.append(("void *", f"a{argument}"))
-        address = "&" if not elements.extents else ""
+        name = f"r{argument}" if symbol.has_rows else f"a{argument}"
+        self.declared.append(("void *", name))
+        address = "&" if isinstance(symbol.type, NumberType) else ""
         self.given.append(f"(void *){address}{symbol.spelling}")
+        if symbol.has_rows:
+            self._rows_of(argument, _element_text(elements))
         if isinstance(symbol.type, PointerType):
             self._share(argument, symbol, "sizeof(void *)")
         extents: list[str] = []
@@ -166,7 +178,8 @@ class _Maker:
             text = str(extent)
             if extent is None:
                 text = f"a{argument}_{dimension}"
-                self._extent(argument, dimension, parameter)
+                if not symbol.has_rows:
+                    self._extent(argument, dimension, parameter)
                 self._size(argument, dimension, text)
                 # C has no arrays without elements.
                 dynamic.append(f"({text} < 1 ? 1 : {text})")
@@ -187,7 +200,7 @@ class _Maker:
         is_array = isinstance(symbol.type, ArrayType) and not symbol.is_parameter
         is_array &= not parameter.lengths
         if dimension == 0 and not is_array:
-            self.lines.append(f"const int64_t {text} = {self._rows(self.arrays.get(argument))};")
+            self.lines.append(f"const int64_t {text} = {self._accessed(argument, 0)} + 1;")
             return
         if parameter.lengths:
             self.declared.append(("long long", text))
@@ -197,8 +210,29 @@ class _Maker:
         self.declared.append(("long long", text))
         self.given.append(f"(long long)(sizeof({row}) / sizeof({row}[0]))")
 
-    def _rows(self, array: Array | None) -> str:
-        """How many rows are accessed, as an expression over the sizes."""
+    def _rows_of(self, argument: int, kind: str) -> None:
+        """Where rows lie at one distance, apart from each other, an array with rows so long."""
+        name, rows, row = f"a{argument}", f"a{argument}_0", f"a{argument}_1"
+        first = self._accessed(argument, 0, first=True)
+        self.lines += [
+            f"const int64_t {rows} = {self._accessed(argument, 0)} + 1;",
+            f"int64_t {row} = {self._accessed(argument, 1)} + 1;",
+        ]
+        self.shared[f"r{argument}"] = f"(uintptr_t){rows} * sizeof(void *)"
+        # Which rows there are is known for the sizes that C and the region agree on.
+        self.joined += [
+            f"void *const {name} = {ROWS}(r{argument}, {first}, {rows}, sizeof({kind}), &{row});",
+            f"if ({row} < 0 || {row} > {self._largest(argument, 1)})",
+            "    return 0;",
+        ]
+
+    def _largest(self, argument: int, dimension: int | None) -> int:
+        """The largest value of a size."""
+        return min(self.limits.largest.get((argument, dimension), LARGEST_SIZE), LARGEST_SIZE)
+
+    def _accessed(self, argument: int, dimension: int, *, first: bool = False) -> str:
+        """The last or first subscript with which an array is accessed, over the sizes, or -1."""
+        array = self.arrays.get(argument)
         ranges = [
             access.relation.range()
             for statement in self.scop.statements
@@ -206,18 +240,19 @@ class _Maker:
             if access.array is array
         ]
         if not ranges:
-            return "0"
+            return "-1"
         with ISL_LOCK:
             elements = ranges[0]
             for each in ranges[1:]:
                 elements = elements.union(each)
             try:
-                last = self._renamed(elements).dim_max(0)
-                nothing = isl.Set.universe(last.domain().get_space())
-                none = isl.PwAff.val_on_domain(nothing, isl.Val(-1))
-                last = coalesced(last.union_max(none))
-                build = isl.AstBuild.from_context(isl.Set.universe(last.domain().get_space()))
-                return f"({build.expr_from_pw_aff(last).to_C_str()}) + 1"
+                elements = self._renamed(elements)
+                found = elements.dim_min(dimension) if first else elements.dim_max(dimension)
+                nothing = isl.Set.universe(found.domain().get_space())
+                none = isl.PwAff.val_on_domain(nothing.subtract(found.domain()), isl.Val(-1))
+                found = coalesced(found.union_add(none))
+                build = isl.AstBuild.from_context(isl.Set.universe(found.domain().get_space()))
+                return f"({build.expr_from_pw_aff(found).to_C_str()})"
             except isl.Error:
                 name = array.name if array is not None else ""
                 raise SourceError(
@@ -242,13 +277,13 @@ class _Maker:
                 lines.append(f"if ({self._name_of(size.name)} != {self.fixed[size.name]})")
                 lines.append("    return 0;")
             else:
-                position = size.argument, size.dimension
-                largest = min(self.limits.largest.get(position, LARGEST_SIZE), LARGEST_SIZE)
+                largest = self._largest(size.argument, size.dimension)
                 name = self._name_of(size.name)
                 lines += [f"if ({name} < -{largest} || {name} > {largest})", "    return 0;"]
         outside = self._outside()
         if outside is not None:
             lines += [f"if ({outside})", "    return 0;"]
+        lines += self.joined
         ranges = [
             (f"a{argument}", self.bytes[argument], argument in self.written)
             for argument in self.bytes

@@ -7,9 +7,19 @@ from itertools import chain
 
 from ...dialects.errors import SourceError
 from ...runtime.jit.registered_functions import is_library_function
-from .c_types import INT, LONG, UNSIGNED, FloatType, IntegerType, NumberType
+from .c_types import INT, LONG, UNSIGNED, ComplexType, FloatType, IntegerType, NumberType
 from .evaluator import Evaluator
-from .functions import ABSOLUTE, BITS, SIGN, Known, constant, known
+from .functions import (
+    ABSOLUTE,
+    BITS,
+    COMPLEX_NUMBER,
+    OF_COMPLEX,
+    PARTS,
+    SIGN,
+    Known,
+    constant,
+    known,
+)
 from .numbers import number_type
 from .tree import Call, Name, Symbol, walk
 from .values import Constant, Scalar, Value
@@ -37,6 +47,12 @@ class Calls:
             return self.expressions.value(node.arguments[0])
         if node.function in BITS and len(node.arguments) == 1:
             return self._bits(node)
+        if node.function == COMPLEX_NUMBER and isinstance(node.type, ComplexType):
+            real, imaginary = map(self.expressions.value, node.arguments)
+            return self.expressions.arithmetic.complex_number(real, imaginary, node.type, node)
+        operation = OF_COMPLEX.get(node.function.removeprefix("__builtin_"))
+        if operation is not None and len(node.arguments) == 1:
+            return self._of_complex(node, operation)
         function = known(node.function)
         if function is None and (node.is_pure or is_library_function(node.function)):
             return self._external(node)
@@ -99,6 +115,18 @@ class Calls:
         name = self.expressions.arithmetic.scalar(value, node).name
         return Scalar(self.emitter.operation(f"math.absi {name} : {kind.mlir}", node), kind)
 
+    def _of_complex(self, node: Call, operation: str) -> Value:
+        kind, result = number_type(node.arguments[0]), number_type(node)
+        if not isinstance(kind, ComplexType):
+            raise _unknown(node)
+        self.emitter.require_operations(node, f"it calls '{node.function}'")
+        arithmetic = self.expressions.arithmetic
+        value = self.expressions.value(node.arguments[0])
+        if operation in PARTS.values():
+            return arithmetic.part(operation, value, node)
+        text = f"complex.{operation} {arithmetic.scalar(value, node).name} : {kind.mlir}"
+        return Scalar(self.emitter.operation(text, node), result)
+
     def _bits(self, node: Call) -> Value:
         operation, width = BITS[node.function]
         self.emitter.require_operations(node, f"it calls '{node.function}'")
@@ -112,7 +140,7 @@ class Calls:
         assert node.inlined is not None
         values: list[tuple[Symbol, Value]] = []
         for symbol, argument in zip(node.parameters, node.arguments, strict=True):
-            if not isinstance(symbol.type, IntegerType | FloatType):
+            if not isinstance(symbol.type, NumberType):
                 raise SourceError(
                     f"'{node.function}' takes the pointer '{symbol.name}'",
                     node.place,
@@ -132,7 +160,7 @@ class Calls:
         self.expressions.names.update(values)
         try:
             for symbol, value in node.variables:
-                assert isinstance(symbol.type, IntegerType | FloatType)
+                assert isinstance(symbol.type, NumberType)
                 self.expressions.names[symbol] = self.expressions.converted(value, symbol.type)
             return self.expressions.converted(node.inlined, number_type(node))
         finally:

@@ -23,6 +23,12 @@ _ARGUMENTS = (
     *("-Wno-error=int-conversion", "-Wno-error=incompatible-pointer-types"),
 )
 
+_COMPLEX = tuple(
+    f"-DCMPLX{suffix}(x,y)=__builtin_complex(({part})(x),({part})(y))"
+    for suffix, part in (("", "double"), ("F", "float"))
+)
+"""Macros that complex.h of the GNU C library keeps from clang."""
+
 UNARY = {
     1: "x++",
     2: "x--",
@@ -34,6 +40,8 @@ UNARY = {
     8: "-",
     9: "~",
     10: "!",
+    11: "__real__",
+    12: "__imag__",
     13: "__extension__",
 }
 """Operators by libclang's number (CXUnaryOperatorKind)."""
@@ -73,18 +81,19 @@ BINARY = {
 """Operators by libclang's name."""
 
 
-def _arguments(flags: Sequence[str]) -> list[str]:
+def _arguments(source: CSource, flags: Sequence[str]) -> list[str]:
     """The arguments of clang: headers that it lacks, such as omp.h, are those of gcc."""
+    macros = _COMPLEX if "<complex.h>" in source.text and "CMPLX" in source.text else ()
     folders = sorted(Path("/usr/lib/gcc").glob("*/*/include"))
     behind = [text for each in folders for text in ("-idirafter", str(each))]
-    return [*_ARGUMENTS, *behind, *flags]
+    return [*_ARGUMENTS, *macros, *behind, *flags]
 
 
 def parse(source: CSource, flags: Sequence[str] = ()) -> cindex.TranslationUnit:
     """The syntax tree of a file; raises SourceError for what a C compiler refuses."""
     index = cindex.Index.create()
     try:
-        unit = index.parse(source.file, _arguments(flags), [(source.file, source.text)])
+        unit = index.parse(source.file, _arguments(source, flags), [(source.file, source.text)])
     except cindex.TranslationUnitLoadError:
         raise SourceError(
             f"{source.file}: clang cannot parse the file with these flags: "
@@ -100,7 +109,7 @@ def macro_names(source: CSource, flags: Sequence[str] = ()) -> set[str]:
     """The macros that are defined behind the file's text."""
     detailed = 1  # CXTranslationUnit_DetailedPreprocessingRecord
     unit = cindex.Index.create().parse(
-        source.file, _arguments(flags), [(source.file, source.text)], options=detailed
+        source.file, _arguments(source, flags), [(source.file, source.text)], options=detailed
     )
     children = unit.cursor.get_children()
     return {each.spelling for each in children if each.kind.name == "MACRO_DEFINITION"}

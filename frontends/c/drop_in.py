@@ -24,7 +24,7 @@ from ...runtime.calling.api_checks import (
 )
 from ...support.output_files import write_output
 from .c_file import read_regions, read_source
-from .c_source import CSource
+from .c_source import LIMITED_RANGE, CSource
 from .call_check import Entry, Kernel, entry
 from .clang_library import macro_names
 from .machine_code import machine_code
@@ -100,6 +100,8 @@ def drop_in(
 def drop_in_text(path: str | Path, name: str, flags: Sequence[str], options: Options) -> DropIn:
     """The drop-in source of a C file, which will be called `name`; raises SourceError, OSError."""
     source = read_source(path)
+    if options.fast_math:
+        flags = [*flags, LIMITED_RANGE]
 
     def check(translation: Translation) -> None:
         _check(translation, options)

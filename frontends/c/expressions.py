@@ -10,7 +10,7 @@ from ..text.conditions import Condition, Fixed
 from ..text.emitter import Emitter, NotAffine
 from .aliases import Aliases
 from .arithmetic import PREDICATES, Arithmetic, linear
-from .c_types import INT, IntegerType, NumberType, PointerType, elements_of
+from .c_types import INT, LONG, IntegerType, NumberType, PointerType, elements_of
 from .calls import Calls
 from .choices import Choices
 from .chosen_rows import ChosenRows
@@ -19,9 +19,11 @@ from .conditions import Conditions
 from .domain import Domain
 from .element_sizes import ElementSizes
 from .flat_arrays import FlatArrays, Strides, split
+from .functions import PARTS
 from .gathers import Gathers
 from .idioms import rounded_division
 from .numbers import number_type
+from .padded_rows import length_of
 from .side_effects import increments
 from .tree import (
     Assignment,
@@ -37,6 +39,7 @@ from .tree import (
     Symbol,
     Unary,
     Unsupported,
+    widened,
 )
 from .values import Array, Constant, Linear, Scalar, Value, index_of, rounded
 from .variables import Variable, Variables
@@ -52,11 +55,12 @@ class Expressions:
         variables: Variables,
         strides: Strides,
         sizes: ElementSizes,
+        recovers_infinities: bool,
     ) -> None:
         self.emitter = emitter
         self.domain = domain
         self.variables = variables
-        self.arithmetic = Arithmetic(emitter, domain)
+        self.arithmetic = Arithmetic(emitter, domain, recovers_infinities)
         self.calls = Calls(self)
         self.conditions = Conditions(self, self.calls)
         self.choices = Choices(self, self.conditions)
@@ -250,6 +254,8 @@ class Expressions:
         if node.operator == "!":
             return self._truth(self.conditions.condition(node), node)
         value = self.value(node.operand)
+        if node.operator in PARTS:
+            return self.arithmetic.part(PARTS[node.operator], value, node)
         if node.operator == "-":
             return self.arithmetic.negate(value, node)
         if node.operator == "~":
@@ -329,14 +335,24 @@ class Expressions:
             return base, written
         if not _is_flat(base.symbol, written) or self._flat(base.symbol, written) is not None:
             return base, written
+        lengths = [self._length(length_of(each), node) for each in self.flat.lengths(base.symbol)]
+        known = [each for each in lengths if each is not None]
+        if len(known) < len(lengths):
+            return base, written
+        return base, [*split(written[0], known), *written[1:]]
+
+    def _length(self, length: Affine, node: Piece) -> Expression | None:
+        """A length of rows as an expression of C; None where it is of other values than sizes."""
         sizes = {index_of(value): symbol for symbol, value in self.names.items()}
-        lengths: list[Expression] = []
-        for each in self.flat.lengths(base.symbol):
-            symbol = sizes.get(Index((Affine.of(each),)))
+        total: Expression = Literal(node.place, LONG, length.constant)
+        for term, factor in length.terms:
+            symbol = sizes.get(Index((Affine.of(term),)))
             if symbol is None:
-                return base, written
-            lengths.append(Name(node.place, symbol.type, symbol))
-        return base, [*split(written[0], lengths), *written[1:]]
+                return None
+            size = widened(Name(node.place, symbol.type, symbol))
+            product = Binary(node.place, LONG, "*", size, Literal(node.place, LONG, factor))
+            total = Binary(node.place, LONG, "+", total, product)
+        return total
 
     def _flat(self, symbol: Symbol, written: Sequence[Expression]) -> list[Affine] | None:
         """What the first subscript is in rows that follow each other; None where it is itself."""

@@ -69,6 +69,27 @@ BITS = {
 """Functions of GCC that count bits of unsigned numbers: the operation, and their width."""
 
 
+PARTS = {"__real__": "re", "__imag__": "im"}
+"""Operators of GCC that take a complex number apart, as operations of the complex dialect."""
+
+OF_COMPLEX = {
+    f"{name}{suffix}": operation
+    for name, operation in (
+        ("creal", "re"),
+        ("cimag", "im"),
+        ("cabs", "abs"),
+        ("carg", "angle"),
+        ("cexp", "exp"),
+        ("conj", "conj"),
+    )
+    for suffix in ("", "f")
+}
+"""Functions of complex.h, as operations of the complex dialect."""
+
+COMPLEX_NUMBER = "__builtin_complex"
+"""What CMPLX stands for."""
+
+
 def known(name: str) -> Known | None:
     """What is known about a function."""
     return KNOWN.get(name.removeprefix("__builtin_"))

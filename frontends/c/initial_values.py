@@ -9,7 +9,7 @@ from math import prod
 from clang import cindex
 
 from ...dialects.locations import Location
-from .c_types import INT, LONG, ArrayType, CType, FloatType, IntegerType
+from .c_types import INT, LONG, ArrayType, CType, NumberType
 from .read_expressions import ExpressionReader
 from .tree import (
     Assignment,
@@ -37,7 +37,7 @@ def initial_elements(
 ) -> list[Statement] | None:
     """The assignments of all elements, w[0] = 1; w[1] = 2; w[2] = 0; None for other lists."""
     extents, element = _shape(symbol.type)
-    if not extents or not isinstance(element, IntegerType | FloatType) or _designates(values):
+    if not extents or not isinstance(element, NumberType) or _designates(values):
         return None
     given: dict[Position, cindex.Cursor] = {}
     if not _collect(values, (), extents, given) or len(given) > _MOST:

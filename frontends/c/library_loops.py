@@ -13,7 +13,7 @@ from dataclasses import replace
 from clang import cindex
 
 from .aliases import element_of
-from .c_types import INT, LONG, FloatType, IntegerType
+from .c_types import INT, LONG, IntegerType, NumberType
 from .hoisting import spread
 from .read_expressions import ExpressionReader
 from .tree import (
@@ -52,7 +52,7 @@ def library_loop(call: cindex.Cursor, expressions: ExpressionReader) -> Block | 
     target, given, size = (expressions.read(each) for each in arguments[:3])
     element = element_of(target)
     kind = None if element is None else element.type
-    if element is None or not isinstance(kind, IntegerType | FloatType) or kind.width % 8:
+    if element is None or not isinstance(kind, NumberType) or kind.width % 8:
         return None
     count = _elements(size, kind.width // 8)
     source = element_of(given) if name == "memcpy" else None

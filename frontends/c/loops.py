@@ -135,7 +135,8 @@ class Loops:
     ) -> None:
         """Short variables wrap around where they step over the end of their type.
 
-        They do not where one of the bounds is a constant before it.
+        They do not where one of the bounds is a constant before it; calls check bounds that are
+        sizes.
         """
         constants = [
             part.constant
@@ -146,7 +147,15 @@ class Loops:
         ]
         last = [each + step + (-1 if step > 0 else 1) for each in constants]
         misses = any(isinstance(e, Binary) and e.operator == "!=" for e in walk(loop.test))
-        if misses or not any(kind.lowest <= each <= kind.highest for each in last):
+        if not misses and any(kind.lowest <= each <= kind.highest for each in last):
+            return
+        furthest = Affine(constant=kind.highest + 1 if step > 0 else 1 - kind.lowest)
+        beyond = (
+            furthest.plus(part.plus(Affine(constant=step)), -1 if step > 0 else 1)
+            for end in ends
+            for part in end.parts
+        )
+        if misses or not all(self.expressions.domain.holds(e, assume=True) for e in beyond):
             raise SourceError(
                 f"the loop variable '{symbol.name}' of type '{kind}' may wrap around",
                 loop.first.place,

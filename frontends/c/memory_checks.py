@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import FileLineColLoc
 from ...dialects.errors import SourceError
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.scop import Access
-from .c_types import ArrayType, FloatType, IntegerType, PointerType
+from .c_types import ArrayType, NumberType, PointerType
 from .translate import Parameter, Translation
 from .tree import Symbol
 from .variables import assigned_symbols
@@ -59,6 +59,12 @@ def check_gathers(translation: Translation) -> None:
         if parameter.name not in translation.gathered or not has_unknown_length(parameter):
             continue
         symbol = parameter.symbol
+        if symbol.has_rows:
+            raise SourceError(
+                f"the rows of '{symbol.name}' may lie anywhere, and data tells which are accessed",
+                translation.region.place,
+                f"pass an array: {symbol.name}[n][m]",
+            )
         if translation.gathered[parameter.name]:
             raise SourceError(
                 f"'{symbol.name}' is read at subscripts that depend on data, under a condition",
@@ -103,7 +109,7 @@ def _are_apart(one: Symbol, other: Symbol, assigned: Set[Symbol]) -> bool:
 
 def _is_own(symbol: Symbol) -> bool:
     """Whether it is a number that no pointer leads to."""
-    is_number = isinstance(symbol.type, IntegerType | FloatType)
+    is_number = isinstance(symbol.type, NumberType)
     return is_number and not symbol.is_global and not symbol.has_address
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from ...dialects.errors import SourceError
-from .c_types import LONG, ArrayType, CType, FloatType, IntegerType, PointerType
+from .c_types import LONG, ArrayType, CType, IntegerType, NumberType, PointerType
 from .choices import same
 from .declared_pointers import assignments, declared_values, is_fixed, names_in
 from .distances import (
@@ -441,7 +441,7 @@ def _has_elements(base: CType, kind: CType) -> bool:
         own = base.target
     elif isinstance(base, ArrayType):
         own = base.element
-    if isinstance(kind, IntegerType | FloatType) and isinstance(own, IntegerType | FloatType):
+    if isinstance(kind, NumberType) and isinstance(own, NumberType):
         return own.mlir == kind.mlir
     return True
 

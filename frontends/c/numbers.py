@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ...dialects.errors import SourceError
-from .c_types import CType, FloatType, IntegerType, NumberType
+from .c_types import CType, IntegerType, NumberType
 from .tree import Expression
 
 
 def number_type(node: Expression) -> NumberType:
     """The type of an expression that is a number; raises SourceError."""
-    if isinstance(node.type, IntegerType | FloatType):
+    if isinstance(node.type, NumberType):
         return node.type
     raise SourceError(_no_number(node.type), node.place)
 
@@ -23,5 +23,5 @@ def _no_number(kind: CType) -> str:
     name = str(kind)
     hint = "; use double" if name == "long double" else ""
     if "_Complex" in name:
-        hint = "; compute with its parts: struct { double re, im; }"
+        hint = "; use float complex or double complex"
     return f"a value of type '{kind}' is not supported{hint}"

@@ -30,6 +30,37 @@ _HELPERS = {
 }
 """What the text of isl's expressions calls."""
 
+ROWS = f"{PREFIX}joined_rows"
+
+_JOINED_ROWS = f"""\
+/* Row 0 of the array that rows lie in, and how many elements are from one to the next: at least
+   as many as are accessed, or -1 where they do not lie so. */
+static void *{ROWS}(
+        const void *pointers, int64_t first, int64_t rows, int64_t size, int64_t *length) {{
+    uintptr_t start = 0, next = 0, distance = *length * size;
+    const char *at = (const char *)pointers + first * (int64_t)sizeof start;
+    if (first < 0 || first >= rows)
+        return 0;
+    __builtin_memcpy(&start, at, sizeof start);
+    for (int64_t row = first + 1; row < rows; row++) {{
+        __builtin_memcpy(&next, at + (row - first) * sizeof next, sizeof next);
+        if (row == first + 1) {{
+            if (next - start < distance || next < start || (next - start) % size) {{
+                *length = -1;
+                return 0;
+            }}
+            distance = next - start;
+        }} else if (next != start + (row - first) * distance) {{
+            *length = -1;
+            return 0;
+        }}
+    }}
+    *length = distance / size;
+    return (void *)(start - first * distance);
+}}
+"""
+"""What finds the array that the rows of `T **` lie in."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -127,5 +158,7 @@ def c_text(loops: Sequence[func.FuncOp], entries: Sequence[str]) -> str:
     code = "\n".join([*missing, code])
     for helper in {*helpers, *_HELPERS}:
         code = re.sub(rf"(?<![\w.]){helper}\(", f"{PREFIX}{helper}(", code)
+    if f"{ROWS}(" in code:
+        code = f"{_JOINED_ROWS}\n{code}"
     head = sorted({*includes, "#include <stdint.h>"})
     return "\n".join([*head, "", code])

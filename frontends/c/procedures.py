@@ -9,7 +9,7 @@ from clang import cindex
 
 from ...dialects.locations import Location
 from .aliases import element_of
-from .c_types import INT, ArrayType, CType, FloatType, IntegerType, PointerType
+from .c_types import INT, ArrayType, CType, NumberType, PointerType
 from .hoisting import keeps_order, spread
 from .jumps import BREAK, CONTINUE, assigned, holds, number, without_jumps
 from .read_expressions import ExpressionReader
@@ -95,7 +95,7 @@ class Procedures:
         if definition is None:
             return None
         kind = read_type(definition.result_type)
-        is_number = isinstance(kind, IntegerType | FloatType)
+        is_number = isinstance(kind, NumberType)
         if not is_number and definition.result_type.kind.name != "VOID":
             return None
         result = Symbol(meant.spelling, kind, place, 0) if is_number else None
@@ -141,14 +141,14 @@ def _may_pass(parameter: Symbol, argument: Expression) -> bool:
     if isinstance(parameter.type, PointerType):
         element = element_of(argument)
         return element is not None and _agree(parameter.type.target, element.type)
-    return isinstance(parameter.type, IntegerType | FloatType)
+    return isinstance(parameter.type, NumberType)
 
 
 def _agree(one: CType, other: CType) -> bool:
     if isinstance(one, ArrayType) and isinstance(other, ArrayType):
         known = one.extent is not None and other.extent is not None
         return _agree(one.element, other.element) and (not known or one.extent == other.extent)
-    return one == other and isinstance(one, IntegerType | FloatType)
+    return one == other and isinstance(one, NumberType)
 
 
 def _is_plain(statement: Statement) -> bool:

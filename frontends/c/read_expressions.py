@@ -12,12 +12,14 @@ from ...dialects.source_location import Location
 from .aliases import element_of
 from .c_source import CSource
 from .c_types import (
+    DOUBLE,
     INT,
     LONG,
     ArrayType,
+    ComplexType,
     CType,
-    FloatType,
     IntegerType,
+    NumberType,
     OtherType,
     PointerType,
     has_structures,
@@ -25,7 +27,7 @@ from .c_types import (
 )
 from .clang_library import BINARY, evaluate, place_of, unary_operator
 from .read_members import MemberArray, has_own_memory, holder_of, of_element
-from .read_types import is_const, is_uniform, is_volatile, read_row, read_type
+from .read_types import is_const, is_uniform, is_volatile, joined_rows, read_row, read_type
 from .tree import (
     Assignment,
     Binary,
@@ -62,15 +64,16 @@ _REASONS: dict[str, tuple[str, str | None]] = {
     "INIT_LIST_EXPR": ("lists of initial values are not supported", "assign the elements"),
     "StmtExpr": ("statements inside of expressions are not supported", "write them before"),
     "COMPOUND_LITERAL_EXPR": ("compound literals are not supported", "use a variable"),
-    "IMAGINARY_LITERAL": ("complex numbers are not supported", None),
+    "IMAGINARY_LITERAL": ("complex numbers are float complex or double complex", None),
 }
 
 
 class ExpressionReader:
     """Reads expressions; raises nothing: what cannot be read becomes `Unsupported`."""
 
-    def __init__(self, source: CSource) -> None:
+    def __init__(self, source: CSource, *, joins_rows: bool) -> None:
         self.source = source
+        self._joins_rows = joins_rows
         self.symbols: dict[str, Symbol] = {}
         self.inliner: Inliner | None = None
         self._inlining: list[str] = []
@@ -122,7 +125,7 @@ class ExpressionReader:
         key += f":{cursor.spelling}:{cursor.get_usr()}"
         found = self.symbols.get(key)
         if found is None:
-            kind = read_type(cursor.type)
+            kind, rows = self._type(cursor)
             found = Symbol(
                 cursor.spelling,
                 kind,
@@ -132,12 +135,19 @@ class ExpressionReader:
                 is_global=_outlives_calls(cursor),
                 is_const=is_const(cursor.type),
                 is_volatile=is_volatile(cursor.type),
+                has_rows=rows,
             )
             self.symbols[key] = found
             if found.is_const and not isinstance(kind, PointerType | OtherType):
                 found.constant = evaluate(cursor)
             found.extents = self._extents(cursor, kind)
         return found
+
+    def _type(self, cursor: cindex.Cursor) -> tuple[CType, bool]:
+        """The type of a variable, and whether pointers to rows are taken for an array of these."""
+        kind = read_type(cursor.type)
+        joined = joined_rows(kind) if self._joins_rows else None
+        return (kind, False) if joined is None else (joined, True)
 
     def _is_alias(self, cursor: cindex.Cursor) -> bool:
         """Whether a variable is a pointer to an element, `p = &a[i]`, of which all members are."""
@@ -158,9 +168,10 @@ class ExpressionReader:
         spelling = f"{base.symbol.spelling}{arrow}{cursor.spelling}"
         key = f"{id(base.symbol)}{spelling}"
         if key not in self.symbols:
+            kind, rows = self._type(cursor)
             self.symbols[key] = Symbol(
                 f"{base.symbol.name}_{cursor.spelling}",
-                read_type(cursor.type),
+                kind,
                 base.symbol.place,
                 base.symbol.offset,
                 is_const=is_const(cursor.type),
@@ -169,6 +180,7 @@ class ExpressionReader:
                 spelling=spelling,
                 through=(*base.symbol.through, *([base.symbol] if arrow == "->" else [])),
                 holder=base.symbol.holder or base.symbol,
+                has_rows=rows,
             )
         return self.symbols[key]
 
@@ -194,6 +206,10 @@ class ExpressionReader:
             return self.read(inner[0])
         if name in ("INTEGER_LITERAL", "FLOATING_LITERAL", "CHARACTER_LITERAL"):
             return self._constant(cursor, kind, place)
+        if name == "IMAGINARY_LITERAL" and isinstance(kind, ComplexType) and len(inner) == 1:
+            number = evaluate(inner[0])
+            if number is not None:
+                return Literal(place, kind, complex(0, number))
         if name == "CXX_UNARY_EXPR":  # sizeof, _Alignof
             return self._constant(cursor, kind, place)
         if name == "DECL_REF_EXPR":
@@ -258,7 +274,7 @@ class ExpressionReader:
     def _implicit(self, inner: cindex.Cursor, kind: CType, place: Location) -> Expression:
         """A conversion that C makes by itself; some only say that a variable is read."""
         operand = self.read(inner)
-        if operand.type == kind or not isinstance(kind, IntegerType | FloatType):
+        if operand.type == kind or not isinstance(kind, NumberType):
             return operand
         return Cast(place, kind, operand, explicit=False)
 
@@ -279,7 +295,7 @@ class ExpressionReader:
             return operand
         if "x" in operator:  # x++ and its kin
             one = Literal(place, INT, 1)
-            computed = promoted(kind) if isinstance(kind, IntegerType | FloatType) else kind
+            computed = promoted(kind) if isinstance(kind, NumberType) else kind
             sign, is_postfix = operator.strip("x")[0], operator[0] == "x"
             return Assignment(place, kind, sign, operand, one, computed, is_postfix)
         if operator == "*":
@@ -308,6 +324,8 @@ class ExpressionReader:
             # libclang does not tell the type of the computation. C converts the right operand to
             # it, but for shifts, which have the promoted type of the left one.
             computed = right.type
+            if isinstance(left.type, ComplexType):
+                computed = _complex_of(left.type, right.type)
             if operator in ("<<=", ">>=") and isinstance(left.type, IntegerType):
                 computed = promoted(left.type)
             return Assignment(place, kind, operator[:-1], left, right, computed)
@@ -416,7 +434,7 @@ class ExpressionReader:
         """What a variable begins with; None for one that is no number of its own."""
         if cursor.kind.name != "VAR_DECL" or cursor.storage_class.name in ("STATIC", "EXTERN"):
             return None
-        if not isinstance(read_type(cursor.type), IntegerType | FloatType):
+        if not isinstance(read_type(cursor.type), NumberType):
             return None
         inner = [each for each in cursor.get_children() if each.kind.is_expression()]
         return self.read(inner[-1]) if inner and not is_volatile(cursor.type) else None
@@ -456,13 +474,19 @@ def _has_statements(node: Expression) -> bool:
     return False
 
 
+def _complex_of(left: ComplexType, right: CType) -> ComplexType:
+    """The type of `left * right`, which has parts as long as the longer ones of both."""
+    part = right.part if isinstance(right, ComplexType) else right
+    return ComplexType(part) if part == DOUBLE else left
+
+
 def _converted(value: Expression, kind: CType) -> Expression:
     return Cast(value.place, kind, value, explicit=False) if value.type != kind else value
 
 
 def _passed(parameter: Symbol, argument: Expression) -> Expression:
     """What stands for a parameter in the expression that a function returns."""
-    if isinstance(parameter.type, IntegerType | FloatType):
+    if isinstance(parameter.type, NumberType):
         return _converted(argument, parameter.type)
     if isinstance(argument, Unary) and isinstance(argument.operand, Subscript):  # &a[i]
         element = argument.operand

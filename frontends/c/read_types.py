@@ -7,6 +7,7 @@ from clang import cindex
 from .c_types import (
     BOOL,
     ArrayType,
+    ComplexType,
     CType,
     FloatType,
     IntegerType,
@@ -53,6 +54,10 @@ def read_type(kind: cindex.Type) -> CType:
         return IntegerType(spelling, 8 * canonical.get_size(), signed, rank)
     if name in _FLOATS:
         return FloatType(_FLOATS[name], 8 * canonical.get_size())
+    if name == "COMPLEX":
+        part = read_type(canonical.element_type)
+        if isinstance(part, FloatType):
+            return ComplexType(part)
     if canonical.spelling.split()[-1:] == ["__bf16"]:  # libclang has no name for its kind
         return FloatType("__bf16", 16)
     if name in _ARRAYS:
@@ -62,6 +67,14 @@ def read_type(kind: cindex.Type) -> CType:
         restrict = canonical.is_restrict_qualified()
         return PointerType(read_row(canonical.get_pointee()), restrict, kind.spelling)
     return OtherType(kind.spelling)
+
+
+def joined_rows(kind: CType) -> PointerType | None:
+    """Pointers to rows of numbers as an array of rows, `T **` -> `T (*)[?]`; None for others."""
+    rows = kind.target if isinstance(kind, PointerType) else None
+    if not isinstance(rows, PointerType) or not isinstance(rows.target, IntegerType | FloatType):
+        return None
+    return PointerType(ArrayType(rows.target, None, str(rows)), restrict=False, spelling=str(kind))
 
 
 def read_row(kind: cindex.Type) -> CType:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from clang import cindex
 
-from .c_source import CSource
+from .c_source import CSource, limits_complex_range
 from .c_types import INT
 from .clang_library import evaluate
 from .hoisting import keeps_order, spread
@@ -65,9 +66,12 @@ LEAVING = ("BREAK_STMT", "CONTINUE_STMT", "RETURN_STMT", "GOTO_STMT", "LABEL_STM
 class Reader:
     """Reads the functions of a file."""
 
-    def __init__(self, source: CSource) -> None:
+    def __init__(
+        self, source: CSource, flags: Sequence[str] = (), *, joins_rows: bool = False
+    ) -> None:
         self.source = source
-        self.expressions = ExpressionReader(source)
+        self._limits_complex_range = limits_complex_range(source, flags)
+        self.expressions = ExpressionReader(source, joins_rows=joins_rows)
         self.procedures = Procedures(self.expressions, self._block)
         self.expressions.inliner = self.procedures.value
         self._has_labels = False
@@ -100,6 +104,7 @@ class Reader:
             self.source,
             cursor.storage_class.name == "STATIC",
             self._has_labels,
+            self._limits_complex_range,
         )
 
     def _block(self, cursor: cindex.Cursor | None, beside: cindex.Cursor | None = None) -> Block:

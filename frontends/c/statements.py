@@ -15,7 +15,7 @@ from ..text.conditions import (
 from ..text.emitter import Block as TextBlock
 from ..text.emitter import Emitter
 from .alternatives import possible, relations_of
-from .c_types import BOOL, IntegerType, NumberType, OtherType, PointerType
+from .c_types import BOOL, ComplexType, IntegerType, NumberType, OtherType, PointerType
 from .expressions import Expressions
 from .local_arrays import LocalArrays
 from .loops import Bounds, Loops
@@ -271,7 +271,9 @@ class Statements:
         kind = number_type(target)
         if node.operator:
             computed = number_type_of(node)
-            before = self.expressions.converted(target, computed)
+            before = self.expressions.value(target)
+            if not isinstance(computed, ComplexType):  # whose other operand may be a real number
+                before = self.expressions.arithmetic.convert(before, computed, target)
             value = self.expressions.arithmetic.binary(
                 node.operator, before, self._value(node.value), computed, node
             )

@@ -13,7 +13,7 @@ from ...support.cached_property import cached_property
 from ..text.affine import Affine, Index
 from ..text.affine import Name as TextName
 from ..text.emitter import Emitter, Line
-from .c_types import BOOL, Elements, FloatType, IntegerType, elements_of, has_structures
+from .c_types import BOOL, Elements, IntegerType, NumberType, elements_of, has_structures
 from .certain_reads import first_loops, uncertain_reads
 from .counted_loops import counts, with_for_loops
 from .declared_extents import declared_extents, sizes_of_extents
@@ -188,7 +188,8 @@ def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Tra
     while True:
         variables.forget_cells()
         emitter: Emitter[Piece] = Emitter()
-        expressions = Expressions(emitter, Domain(), variables, strides, elements)
+        is_full = not region.function.limits_complex_range
+        expressions = Expressions(emitter, Domain(), variables, strides, elements, is_full)
         names = Names()
         declare = _Declarations(expressions, names, sizes, kept, strides)
         parameters = [found for each in arguments if (found := declare(each)) is not None]
@@ -292,7 +293,7 @@ def _is_repeated(symbol: Symbol, region: Region) -> bool:
 
 def _is_shared(symbol: Symbol) -> bool:
     """Whether others may have the address of a variable, or of the elements of an array."""
-    is_number = isinstance(symbol.type, IntegerType | FloatType)
+    is_number = isinstance(symbol.type, NumberType)
     return not is_number or symbol.is_global or symbol.has_address
 
 
@@ -320,7 +321,7 @@ def _argument(parameter: Parameter) -> str:
 
 
 def _is_integer(parameter: Parameter) -> bool:
-    return parameter.elements is None and not parameter.mlir.startswith(("f", "bf"))
+    return parameter.elements is None and isinstance(parameter.symbol.type, IntegerType)
 
 
 def _assumed(
@@ -366,7 +367,7 @@ class _Declarations:
             return None
         name = self.names.take(symbol.name)
         kind = symbol.type
-        if isinstance(kind, IntegerType | FloatType):
+        if isinstance(kind, NumberType):
             if symbol in self.kept:
                 return self._array(symbol, name, Elements(kind, ()))
             if isinstance(kind, IntegerType) and symbol in self.sizes:

@@ -24,7 +24,8 @@ class Symbol:
     `constant` is the value of one that is constant; `extents` has those of a VLA, outermost first;
     the address of one that `has_address` may be anywhere. A member of a structure is one as well,
     with its `spelling` in C, and so is an element that is a size; `through` are the pointers that
-    lead to it, `holder` is the variable that has the member or leads to it.
+    lead to it, `holder` is the variable that has the member or leads to it. One that `has_rows` is
+    of pointers to rows in C, `T **`, and an array here: a call checks that they are those of one.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Symbol:
     spelling: str = ""
     through: tuple[Symbol, ...] = ()
     holder: Symbol | None = None
+    has_rows: bool = False
 
     def __post_init__(self) -> None:
         self.spelling = self.spelling or self.name
@@ -64,7 +66,7 @@ class Typed(Piece):
 class Literal(Typed):
     """A number."""
 
-    value: int | float
+    value: int | float | complex
 
 
 @dataclass(eq=False)
@@ -84,7 +86,7 @@ class Subscript(Typed):
 
 @dataclass(eq=False)
 class Unary(Typed):
-    """`-x`, `+x`, `~x`, `!x`."""
+    """`-x`, `+x`, `~x`, `!x`, `__real__ x`, `__imag__ x`."""
 
     operator: str
     operand: Expression
@@ -261,7 +263,11 @@ Statement: TypeAlias = Evaluate | Declare | Block | For | While | If | Refused
 
 @dataclass(eq=False)
 class Function:
-    """A function with a body."""
+    """A function with a body.
+
+    Where it `limits_complex_range`, products of complex numbers are the formula's alone: infinities
+    are not recovered from NaN (`#pragma STDC CX_LIMITED_RANGE ON`).
+    """
 
     name: str
     place: Location
@@ -272,6 +278,7 @@ class Function:
     source: CSource
     is_static: bool = False
     has_labels: bool = False
+    limits_complex_range: bool = False
 
 
 def parts_of(expression: Expression) -> tuple[Expression, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from ...runtime.calling.elements import ELEMENTS, numbers, stored
 from ..text.affine import Affine, Index
 from ..text.literals import float_literal
-from .c_types import Elements, IntegerType, NumberType
+from .c_types import ComplexType, Elements, IntegerType, NumberType
 
 LARGEST = 1 << 62
 """Constants of affine integers are below."""
@@ -20,7 +20,7 @@ LARGEST = 1 << 62
 class Constant:
     """A number that is known when the program is translated."""
 
-    value: int | float
+    value: int | float | complex
     type: NumberType
 
 
@@ -60,11 +60,14 @@ def index_of(value: Value) -> Index | None:
     return None
 
 
-def rounded(value: int | float, kind: NumberType) -> int | float:
+def rounded(value: int | float | complex, kind: NumberType) -> int | float | complex:
     """A number converted as C does; raises OverflowError, ValueError where C says nothing."""
+    if isinstance(kind, ComplexType):
+        return complex(*(rounded(part, kind.part).real for part in parts_of(value)))
     if isinstance(kind, IntegerType):
         if kind.width == 1:
             return int(value != 0)
+        value = value.real
         if isinstance(value, int):
             return kind.wrap(value)
         whole = int(value)
@@ -72,15 +75,24 @@ def rounded(value: int | float, kind: NumberType) -> int | float:
             raise OverflowError
         return whole
     with np.errstate(all="ignore"):
-        exact = np.asarray(value, np.float64)
+        exact = np.asarray(value.real, np.float64)
         return float(numbers(stored(exact, ELEMENTS[kind.mlir].dtype))[()])
 
 
-def literal(value: int | float, kind: NumberType) -> str:
+def parts_of(value: int | float | complex) -> tuple[int | float, int | float]:
+    """The real and the imaginary part of a number."""
+    return value.real, value.imag
+
+
+def literal(value: int | float | complex, kind: NumberType) -> str:
     """The text of a constant."""
     if isinstance(kind, IntegerType):
         if kind.width == 1:
             return "true" if value else "false"
         signed = IntegerType("", kind.width, signed=True)
-        return str(signed.wrap(int(value)))
-    return float_literal(float(value), kind.mlir)
+        return str(signed.wrap(int(value.real)))
+    if isinstance(kind, ComplexType):
+        part = kind.part.mlir
+        texts = (f"{float_literal(float(each), part)} : {part}" for each in parts_of(value))
+        return f"[{', '.join(texts)}]"
+    return float_literal(float(value.real), kind.mlir)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from .c_types import FloatType, IntegerType
+from .c_types import NumberType
 from .tree import (
     Assignment,
     Block,
@@ -78,7 +78,7 @@ def assigned_symbols(
     for statement in statements:
         if (
             isinstance(statement, Declare)
-            and isinstance(statement.symbol.type, IntegerType | FloatType)
+            and isinstance(statement.symbol.type, NumberType)
             and (statement.value is not None or statement.symbol not in loops)
         ):
             found.setdefault(statement.symbol, statement)

@@ -14,6 +14,7 @@ from .element_types import ElementType
 from .functions import PARTS
 from .masks import choice, is_mask
 from .reductions import Reductions
+from .scatters import Scatters
 from .values import Value
 from .variables import Variable
 from .views import View, broadcast, same, spelled_shape
@@ -29,6 +30,7 @@ class ArrayStatements:
         self.emitter = reductions.emitter
         self.nests = reductions.nests
         self.arrays = reductions.arrays
+        self.scatters = Scatters(reductions)
 
     def attribute(self, target: ast.Attribute) -> SourceError:
         """The error of an assignment to an attribute."""
@@ -45,6 +47,8 @@ class ArrayStatements:
         """
         if is_mask(self.expressions, target):
             target, node = choice(self.expressions, target, node)
+        if self.scatters.assign(target, node):
+            return True
         operator = type(node.op) if isinstance(node, ast.AugAssign) else None
         if isinstance(target, ast.Name) and operator is None:
             return self._name(target, node)

@@ -1,4 +1,4 @@
-"""Functions of NumPy that are formulas of others, and those that are loops."""
+"""Calls of functions of NumPy as their formulas, and as calls of functions with loops."""
 
 from __future__ import annotations
 
@@ -13,239 +13,10 @@ import numpy as np
 
 from .captured import MISSING, Captured
 from .local_functions import PlainFunction
+from .numpy_functions import FORMULAS, LOOPS, METHODS, VARIANTS, arange_between, joined
 from .source import PythonSource
 
 Found = TypeVar("Found")
-
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
-# pyright: reportMissingParameterType=false
-
-# These are never run: kernels have their statements, which must be those of the language.
-
-
-def _var(a, axis=None, keepdims=False):
-    return np.mean(
-        np.square(np.abs(a - np.mean(a, axis=axis, keepdims=True))), axis=axis, keepdims=keepdims
-    )
-
-
-def _std(a, axis=None, keepdims=False):
-    return np.sqrt(
-        np.mean(
-            np.square(np.abs(a - np.mean(a, axis=axis, keepdims=True))),
-            axis=axis,
-            keepdims=keepdims,
-        )
-    )
-
-
-def _count_nonzero(a, axis=None):
-    return np.sum(np.where(a, 1, 0), axis=axis)
-
-
-def _any(a, axis=None):
-    return np.sum(np.where(a, 1, 0), axis=axis) > 0
-
-
-def _all(a, axis=None):
-    return np.sum(np.where(a, 0, 1), axis=axis) == 0
-
-
-def _diff(a):
-    return a[..., 1:] - a[..., :-1]
-
-
-def _ptp(a, axis=None):
-    return np.max(a, axis=axis) - np.min(a, axis=axis)
-
-
-def _average(a, axis=None):
-    return np.mean(a, axis=axis)
-
-
-def _sign(a):
-    return np.where(a > 0, 1, np.where(a < 0, -1, np.where(a == 0, 0, a)))
-
-
-def _flipud(a):
-    return a[::-1]
-
-
-def _fliplr(a):
-    return a[:, ::-1]
-
-
-def _cumsum(a):
-    total = np.full(len(a), np.sum(a[:0]))
-    for i in range(len(a)):
-        if i > 0:
-            total[i] = total[i - 1] + a[i]
-        else:
-            total[i] = a[i]
-    return total
-
-
-def _cumprod(a):
-    product = np.full(len(a), np.prod(a[:0]))
-    for i in range(len(a)):
-        if i > 0:
-            product[i] = product[i - 1] * a[i]
-        else:
-            product[i] = a[i]
-    return product
-
-
-def _running_maximum(a):
-    most = np.copy(a)
-    for i in range(1, len(a)):
-        most[i] = np.maximum(most[i - 1], a[i])
-    return most
-
-
-def _running_minimum(a):
-    least = np.copy(a)
-    for i in range(1, len(a)):
-        least[i] = np.minimum(least[i - 1], a[i])
-    return least
-
-
-def _argmax(a):
-    best = a[0]
-    place = np.int64(0)
-    for i in range(1, len(a)):
-        if (a[i] > best) or (a[i] != a[i] and best == best):
-            best = a[i]
-            place = np.int64(i)
-    return place
-
-
-def _argmin(a):
-    best = a[0]
-    place = np.int64(0)
-    for i in range(1, len(a)):
-        if (a[i] < best) or (a[i] != a[i] and best == best):
-            best = a[i]
-            place = np.int64(i)
-    return place
-
-
-def _roll(a, shift):
-    moved = np.empty(len(a), dtype=np.result_type(a, a))
-    for i in range(len(a)):
-        moved[i] = a[(i - shift) % len(a)]
-    return moved
-
-
-def _roll_rows(a, shift):
-    moved = np.empty_like(a)
-    for i in range(len(a)):
-        for j in range(a.shape[1]):
-            moved[i, j] = a[(i - shift) % len(a), j]
-    return moved
-
-
-def _roll_columns(a, shift):
-    moved = np.empty_like(a)
-    for i in range(len(a)):
-        for j in range(a.shape[1]):
-            moved[i, j] = a[i, (j - shift) % a.shape[1]]
-    return moved
-
-
-def _sums_of_columns(a):
-    total = np.full(a.shape, np.sum(a[:0, :0]))
-    for i in range(len(a)):
-        for j in range(a.shape[1]):
-            if i > 0:
-                total[i, j] = total[i - 1, j] + a[i, j]
-            else:
-                total[i, j] = a[i, j]
-    return total
-
-
-def _sums_of_rows(a):
-    total = np.full(a.shape, np.sum(a[:0, :0]))
-    for i in range(len(a)):
-        for j in range(a.shape[1]):
-            if j > 0:
-                total[i, j] = total[i, j - 1] + a[i, j]
-            else:
-                total[i, j] = a[i, j]
-    return total
-
-
-def _arange(stop):
-    values = np.empty(stop, dtype=np.int64)
-    for i in range(stop):
-        values[i] = i
-    return values
-
-
-def _range(start, stop, step=1):
-    values = np.empty(-((start - stop) // step), dtype=np.int64)
-    for i in range(-((start - stop) // step)):
-        values[i] = start + i * step
-    return values
-
-
-def _linspace(start, stop, num=50):
-    values = np.empty(num)
-    for i in range(num):
-        if i == 0:
-            values[i] = start * 1.0
-        elif i < num - 1:
-            values[i] = i * ((stop - start) / (num - 1)) + start
-        else:
-            values[i] = stop * 1.0
-    return values
-
-
-def _joined(a, b):
-    both = np.empty(len(a) + len(b), dtype=np.result_type(a, b))
-    both[: len(a)] = a
-    both[len(a) :] = b
-    return both
-
-
-_FORMULAS: dict[Any, Callable[..., Any]] = {
-    np.var: _var,
-    np.std: _std,
-    np.count_nonzero: _count_nonzero,
-    np.any: _any,
-    np.all: _all,
-    np.diff: _diff,
-    np.ptp: _ptp,
-    np.sign: _sign,
-    np.average: _average,
-    np.flipud: _flipud,
-    np.fliplr: _fliplr,
-}
-"""What is replaced by one expression of its arguments."""
-
-_LOOPS: dict[Any, Callable[..., Any]] = {
-    np.cumsum: _cumsum,
-    np.cumprod: _cumprod,
-    np.maximum.accumulate: _running_maximum,
-    np.minimum.accumulate: _running_minimum,
-    np.argmax: _argmax,
-    np.argmin: _argmin,
-    np.roll: _roll,
-    np.arange: _arange,
-    np.linspace: _linspace,
-}
-"""What is replaced by the statements of a function: over arrays of one dimension."""
-
-_ALONG: dict[Any, Mapping[Any, Callable[..., Any]]] = {
-    np.roll: {0: _roll_rows, 1: _roll_columns},
-    np.cumsum: {0: _sums_of_columns, 1: _sums_of_rows},
-}
-"""The same with an `axis`, by its number: over arrays of two dimensions."""
-
-_METHODS = {"var": np.var, "std": np.std, "cumsum": np.cumsum, "cumprod": np.cumprod} | {
-    "argmax": np.argmax,
-    "argmin": np.argmin,
-}
 
 
 class Formulas(ast.NodeTransformer):
@@ -260,19 +31,21 @@ class Formulas(ast.NodeTransformer):
         arguments, keywords = list(node.args), list(node.keywords)
         found = self.captured.resolve(node.func)
         if found is MISSING and isinstance(node.func, ast.Attribute):
-            found = _METHODS.get(node.func.attr, MISSING)
+            found = METHODS.get(node.func.attr, MISSING)
             arguments.insert(0, node.func.value)
-        formula, loops = _lookup(_FORMULAS, found), _lookup(_LOOPS, found)
+        formula, loops = _lookup(FORMULAS, found), _lookup(LOOPS, found)
         if found is np.arange and len(arguments) > 1:
-            loops = _range
+            loops = arange_between
         kind = next((each.value for each in keywords if each.arg == "dtype"), None)
         if found is np.arange and kind is not None:
             keywords = [each for each in keywords if each.arg != "dtype"]
-        axis = next((each for each in keywords if each.arg == "axis"), None)
-        along = None if axis is None else _lookup(_ALONG, found)
-        if along is not None and axis is not None and isinstance(axis.value, ast.Constant):
-            loops = along.get(axis.value.value)
-            keywords.remove(axis)
+        variants = _lookup(VARIANTS, found)
+        if variants is not None:
+            name, position, functions = variants
+            written = _take(name, position, arguments, keywords)
+            if written is not None:
+                variant = _lookup(functions, _literal(written))
+                formula, loops = (variant, None) if loops is None else (None, variant)
         if found is np.concatenate and len(arguments) == 1 and not keywords:
             return self._joined(arguments[0], node)
         bound = _bound(formula or loops, arguments, keywords)
@@ -294,7 +67,7 @@ class Formulas(ast.NodeTransformer):
             return node
         result = parts.elts[0]
         for each in parts.elts[1:]:
-            result = _call(_joined, [result, each], [], node)
+            result = _call(joined, [result, each], [], node)
         return result
 
 
@@ -350,6 +123,25 @@ def _bound(
         return None
     bound.apply_defaults()
     return bound
+
+
+def _take(
+    name: str, position: int, arguments: list[ast.expr], keywords: list[ast.keyword]
+) -> ast.expr | None:
+    """Removes an argument from those of a call; None where it is not among them."""
+    for each in keywords:
+        if each.arg == name:
+            keywords.remove(each)
+            return each.value
+    return arguments.pop(position) if len(arguments) > position else None
+
+
+def _literal(node: ast.expr) -> object:
+    """The value of a literal; MISSING for all else."""
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return MISSING
 
 
 def _lookup(table: Mapping[Any, Found], found: object) -> Found | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from ...dialects.errors import SourceError
@@ -110,7 +110,7 @@ class Statements:
         """Raises SourceError where a call inside of an expression writes to its arguments."""
         arrays = {each.array.name for each in arguments if isinstance(each, View)}
         for line, _ in self.emitter.blocks[-1].lines[first:]:
-            if "affine.store" in line and any(f"%{name}[" in line for name in arrays):
+            if ".store " in line and any(f"%{name}[" in line for name in arrays):
                 raise self.source.error(
                     node,
                     f"'{ast.unparse(node.func)}' writes to its arguments",
@@ -197,6 +197,10 @@ class Statements:
             raise self.source.error(
                 node, "'return' before the end of the function", "write it as the last statement"
             )
+        elif isinstance(node, ast.Expr) and self._on_arrays(
+            node, partial(self.arrays.scatters.accumulate, node.value)
+        ):
+            pass
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             raise self.source.error(
                 node,
@@ -327,8 +331,12 @@ class Statements:
 
     def _assigns_array(self, target: ast.expr, node: ast.Assign | ast.AugAssign) -> bool:
         """Emits a statement on arrays, if it is one."""
+        return self._on_arrays(node, partial(self.arrays.assign, target, node))
+
+    def _on_arrays(self, node: ast.stmt, emit: Callable[[], bool]) -> bool:
+        """Emits what may be a statement on arrays, and tells whether it is."""
         before = len(self.emitter.blocks[-1].lines)
-        found = self.arrays.assign(target, node)
+        found = emit()
         if (
             found
             and self.branches.guard is not None

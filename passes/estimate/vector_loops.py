@@ -25,6 +25,7 @@ from .program_statistics import Slope, StatementStatistics, bytes_of, is_scalar,
 from .scheduled_program import ScheduledProgram, innermost_loop
 from .scheduling_context import FunctionsKey
 from .unlike_steps import has_unlike_steps
+from .vector_widths import narrowed
 
 MOST_UNROLLED = 250
 """Instructions up to which LLVM unrolls a loop fully; its threshold is 300, with addresses."""
@@ -53,13 +54,6 @@ LONGEST_UNROLLED = 8.0
 MOST_UNROLLED_VECTORS = 256
 """Operations up to which loops with marked vectors are unrolled fully (`lowering.llvm.unrolling`).
 """
-
-
-def narrowed(lanes: int, trips: float) -> int:
-    """The lanes of vectors of which half would never be used by so few iterations."""
-    while lanes > 2 and trips <= lanes // 2:
-        lanes //= 2
-    return lanes
 
 
 class VectorLoops:

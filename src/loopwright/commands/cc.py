@@ -40,7 +40,7 @@ COMPILERS = ("gcc", "clang", "cc")
 _WITH_VALUE = ("-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter", "-imacros")
 _OTHER_FLAGS = (
     *("-std=", "-ansi", "-ffp-contract=", "-funsigned-char", "-fsigned-char", "-pthread", "-m32"),
-    *("-fallow-store-data-races", "-Ofast"),
+    *("-fallow-store-data-races", "-Ofast", "-fcx-limited-range", "-fcx-fortran-rules"),
 )
 _WITH_OTHER_VALUE = ("-o", "-x", "-MF", "-MT", "-MQ", "-L", "-l", "-Xlinker", "-T", "-u", "-z")
 _OF_CODE = (
@@ -204,6 +204,10 @@ def _optimised(source: str, given: Sequence[str], folder: Path) -> tuple[Path | 
         # The compiler says it where it is a mistake.
         reason = str(error).splitlines()[0]
         _report(f"{source}: as written: {reason}")
+        return None, CompiledFile(source, (), (reason,))
+    except Exception as error:  # a build goes on, whatever fails in here
+        reason = " ".join(f"internal error: {type(error).__name__}: {error}".split())
+        print(f"loopwright: warning: {source}: compiled as written: {reason}", file=sys.stderr)
         return None, CompiledFile(source, (), (reason,))
     remarks = tuple(f"{error.location}: left out: {error.message}" for error in made.left_out)
     for remark in remarks:

@@ -142,7 +142,7 @@ def test_loop_variables_may_be_declared_in_the_region(tmp_path: Path) -> None:
         ("unsigned char i = 0; i < 255; i += 2", None),
         ("unsigned char i = 9; i >= 0; i--", None),
         ("unsigned char i = 20; i != 10; i++", None),
-        ("signed char i = 0; i < n; i++", None),
+        ("signed char i = 0; i < n; i++", range(20)),
     ],
 )
 def test_short_loop_variables_must_not_wrap_around(

@@ -332,3 +332,19 @@ def test_cc_compiles_the_original_where_the_drop_in_source_does_not_compile(
     assert "error" not in reported
     done = subprocess.run(["./f.exe"], capture_output=True, text=True, check=True)
     assert done.stdout == "12\n"
+
+
+def test_cc_compiles_the_original_where_something_fails_inside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def failing(*_: object, **__: object) -> None:
+        raise AssertionError("no such\nthing")
+
+    (tmp_path / "f.c").write_text("int main(void) { return 0; }\n")
+    monkeypatch.setenv("LOOPWRIGHT_CC", compilers()[0])
+    monkeypatch.setattr(loopwright, "drop_in", failing)
+    monkeypatch.chdir(tmp_path)
+    assert main(["cc", "f.c", "-o", "f.exe"]) == 0
+    warning = "f.c: compiled as written: internal error: AssertionError: no such thing"
+    assert capfd.readouterr().err == f"loopwright: warning: {warning}\n"
+    subprocess.run(["./f.exe"], check=True)

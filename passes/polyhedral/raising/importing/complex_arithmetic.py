@@ -100,7 +100,7 @@ def _product(emit: Emission, one: Pair, other: Pair) -> Pair:
     return real, emit.add(emit.multiply(a, d), emit.multiply(b, c))
 
 
-def _quotient(emit: Emission, one: Pair, other: Pair) -> Pair:
+def quotient(emit: Emission, one: Pair, other: Pair) -> Pair:
     """Smith's algorithm: divides by the larger part of the divisor first."""
     (a, b), (c, d) = one, other
     size_c, size_d = emit.function(math.AbsFOp, c), emit.function(math.AbsFOp, d)
@@ -183,13 +183,13 @@ def _unequal(emit: Emission, one: Pair, other: Pair) -> SSAValue:
 
 PAIRS: Mapping[str, Callable[..., Pair]] = {
     "arith.addf": _sum,
-    "arith.divf": _quotient,
+    "arith.divf": quotient,
     "arith.mulf": _product,
     "arith.negf": _negative,
     "arith.subf": _difference,
     "complex.add": _sum,
     "complex.conj": _conjugate,
-    "complex.div": _quotient,
+    "complex.div": quotient,
     "complex.exp": _exponential,
     "complex.mul": _product,
     "complex.neg": _negative,

@@ -40,9 +40,10 @@ from .....dialects.affine import LoadOp, StoreOp
 from .....dialects.arith import SelectOp
 from .....dialects.errors import SourceError
 from .....dialects.locations import name_of
-from .....dialects.marks import COMPLEX
+from .....dialects.marks import COMPLEX, FULL_RANGE
 from .....dialects.supported_types import element_type
 from ..cells import insert_before
+from .annex_g import FULL_RANGE_PAIRS
 from .complex_arithmetic import NUMBERS, PAIRS, Emission, Pair
 from .emission import erase
 
@@ -190,6 +191,8 @@ class _Expansion:
         name = operation.name
         if isinstance(operation, CreateOp):
             return operation.real, operation.imaginary
+        if name in FULL_RANGE_PAIRS and FULL_RANGE in operation.attributes:
+            return FULL_RANGE_PAIRS[name](*self._evaluation(operation))
         if name in PAIRS:
             return PAIRS[name](*self._evaluation(operation))
         new: list[Operation] = []

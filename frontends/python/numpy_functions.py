@@ -1,0 +1,379 @@
+"""Functions of NumPy as Python: formulas, which are one expression, and loops.
+
+These are never run: kernels have their statements, which must be those of the language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+# pyright: reportMissingParameterType=false
+
+
+def _var(a, axis=None, keepdims=False):
+    return np.mean(
+        np.square(np.abs(a - np.mean(a, axis=axis, keepdims=True))), axis=axis, keepdims=keepdims
+    )
+
+
+def _std(a, axis=None, keepdims=False):
+    return np.sqrt(
+        np.mean(
+            np.square(np.abs(a - np.mean(a, axis=axis, keepdims=True))),
+            axis=axis,
+            keepdims=keepdims,
+        )
+    )
+
+
+def _count_nonzero(a, axis=None):
+    return np.sum(np.where(a, 1, 0), axis=axis)
+
+
+def _any(a, axis=None):
+    return np.sum(np.where(a, 1, 0), axis=axis) > 0
+
+
+def _all(a, axis=None):
+    return np.sum(np.where(a, 0, 1), axis=axis) == 0
+
+
+def _diff(a):
+    return a[..., 1:] - a[..., :-1]
+
+
+def _ptp(a, axis=None):
+    return np.max(a, axis=axis) - np.min(a, axis=axis)
+
+
+def _average(a, axis=None):
+    return np.mean(a, axis=axis)
+
+
+def _sign(a):
+    return np.where(a > 0, 1, np.where(a < 0, -1, np.where(a == 0, 0, a)))
+
+
+def _flipud(a):
+    return a[::-1]
+
+
+def _fliplr(a):
+    return a[:, ::-1]
+
+
+def _cumsum(a):
+    total = np.full(len(a), np.sum(a[:0]))
+    for i in range(len(a)):
+        if i > 0:
+            total[i] = total[i - 1] + a[i]
+        else:
+            total[i] = a[i]
+    return total
+
+
+def _cumprod(a):
+    product = np.full(len(a), np.prod(a[:0]))
+    for i in range(len(a)):
+        if i > 0:
+            product[i] = product[i - 1] * a[i]
+        else:
+            product[i] = a[i]
+    return product
+
+
+def _running_maximum(a):
+    most = np.copy(a)
+    for i in range(1, len(a)):
+        most[i] = np.maximum(most[i - 1], a[i])
+    return most
+
+
+def _running_minimum(a):
+    least = np.copy(a)
+    for i in range(1, len(a)):
+        least[i] = np.minimum(least[i - 1], a[i])
+    return least
+
+
+def _argmax(a):
+    best = a[0]
+    place = np.int64(0)
+    for i in range(1, len(a)):
+        if (a[i] > best) or (a[i] != a[i] and best == best):
+            best = a[i]
+            place = np.int64(i)
+    return place
+
+
+def _argmin(a):
+    best = a[0]
+    place = np.int64(0)
+    for i in range(1, len(a)):
+        if (a[i] < best) or (a[i] != a[i] and best == best):
+            best = a[i]
+            place = np.int64(i)
+    return place
+
+
+def _roll(a, shift):
+    moved = np.empty(len(a), dtype=np.result_type(a, a))
+    for i in range(len(a)):
+        moved[i] = a[(i - shift) % len(a)]
+    return moved
+
+
+def _roll_rows(a, shift):
+    moved = np.empty_like(a)
+    for i in range(len(a)):
+        for j in range(a.shape[1]):
+            moved[i, j] = a[(i - shift) % len(a), j]
+    return moved
+
+
+def _roll_columns(a, shift):
+    moved = np.empty_like(a)
+    for i in range(len(a)):
+        for j in range(a.shape[1]):
+            moved[i, j] = a[i, (j - shift) % a.shape[1]]
+    return moved
+
+
+def _sums_down(a):
+    total = np.full(a.shape, np.sum(a[:0]))
+    for i in range(len(a)):
+        if i > 0:
+            total[i, ...] = total[i - 1, ...] + a[i, ...]
+        else:
+            total[i, ...] = a[i, ...]
+    return total
+
+
+def _sums_across(a):
+    total = np.full(a.shape, np.sum(a[:0]))
+    for i in range(a.shape[-1]):
+        if i > 0:
+            total[..., i] = total[..., i - 1] + a[..., i]
+        else:
+            total[..., i] = a[..., i]
+    return total
+
+
+def _sums_of_second(a):
+    total = np.full(a.shape, np.sum(a[:0]))
+    for i in range(a.shape[1]):
+        if i > 0:
+            total[:, i] = total[:, i - 1] + a[:, i]
+        else:
+            total[:, i] = a[:, i]
+    return total
+
+
+def _products_down(a):
+    product = np.full(a.shape, np.prod(a[:0]))
+    for i in range(len(a)):
+        if i > 0:
+            product[i, ...] = product[i - 1, ...] * a[i, ...]
+        else:
+            product[i, ...] = a[i, ...]
+    return product
+
+
+def _products_across(a):
+    product = np.full(a.shape, np.prod(a[:0]))
+    for i in range(a.shape[-1]):
+        if i > 0:
+            product[..., i] = product[..., i - 1] * a[..., i]
+        else:
+            product[..., i] = a[..., i]
+    return product
+
+
+def _products_of_second(a):
+    product = np.full(a.shape, np.prod(a[:0]))
+    for i in range(a.shape[1]):
+        if i > 0:
+            product[:, i] = product[:, i - 1] * a[:, i]
+        else:
+            product[:, i] = a[:, i]
+    return product
+
+
+def _argmax_of_columns(a):
+    places = np.empty(a.shape[1], dtype=np.int64)
+    for j in range(a.shape[1]):
+        places[j] = np.argmax(a[:, j])
+    return places
+
+
+def _argmax_of_rows(a):
+    places = np.empty(len(a), dtype=np.int64)
+    for i in range(len(a)):
+        places[i] = np.argmax(a[i, :])
+    return places
+
+
+def _argmin_of_columns(a):
+    places = np.empty(a.shape[1], dtype=np.int64)
+    for j in range(a.shape[1]):
+        places[j] = np.argmin(a[:, j])
+    return places
+
+
+def _argmin_of_rows(a):
+    places = np.empty(len(a), dtype=np.int64)
+    for i in range(len(a)):
+        places[i] = np.argmin(a[i, :])
+    return places
+
+
+def _diff_down(a):
+    return a[1:] - a[:-1]
+
+
+def _diff_of_second(a):
+    return a[:, 1:] - a[:, :-1]
+
+
+def _convolved(a, v):
+    result = np.zeros(len(a) + len(v) - 1, dtype=np.result_type(a, v))
+    for i in range(len(a)):
+        for j in range(len(v)):
+            result[i + j] += a[i] * v[j]
+    return result
+
+
+def _convolved_same(a, v):
+    assert len(a) >= len(v)
+    both = np.convolve(a, v)
+    return both[(len(v) - 1) // 2 : (len(v) - 1) // 2 + len(a)]
+
+
+def _convolved_valid(a, v):
+    assert len(a) >= len(v)
+    both = np.convolve(a, v)
+    return both[len(v) - 1 : len(a)]
+
+
+def _triu(m, k=0):
+    kept = np.copy(m)
+    for i in range(len(m)):
+        for j in range(m.shape[1]):
+            if j - i < k:
+                kept[i, j] = 0
+    return kept
+
+
+def _tril(m, k=0):
+    kept = np.copy(m)
+    for i in range(len(m)):
+        for j in range(m.shape[1]):
+            if j - i > k:
+                kept[i, j] = 0
+    return kept
+
+
+def _arange(stop):
+    values = np.empty(stop, dtype=np.int64)
+    for i in range(stop):
+        values[i] = i
+    return values
+
+
+def arange_between(start, stop, step=1):
+    values = np.empty(-((start - stop) // step), dtype=np.int64)
+    for i in range(-((start - stop) // step)):
+        values[i] = start + i * step
+    return values
+
+
+def _linspace(start, stop, num=50):
+    values = np.empty(num)
+    for i in range(num):
+        if i == 0:
+            values[i] = start * 1.0
+        elif i < num - 1:
+            values[i] = i * ((stop - start) / (num - 1)) + start
+        else:
+            values[i] = stop * 1.0
+    return values
+
+
+def joined(a, b):
+    both = np.empty(len(a) + len(b), dtype=np.result_type(a, b))
+    both[: len(a)] = a
+    both[len(a) :] = b
+    return both
+
+
+FORMULAS: dict[Any, Callable[..., Any]] = {
+    np.var: _var,
+    np.std: _std,
+    np.count_nonzero: _count_nonzero,
+    np.any: _any,
+    np.all: _all,
+    np.diff: _diff,
+    np.ptp: _ptp,
+    np.sign: _sign,
+    np.average: _average,
+    np.flipud: _flipud,
+    np.fliplr: _fliplr,
+}
+"""What is replaced by one expression of its arguments."""
+
+LOOPS: dict[Any, Callable[..., Any]] = {
+    np.cumsum: _cumsum,
+    np.cumprod: _cumprod,
+    np.maximum.accumulate: _running_maximum,
+    np.minimum.accumulate: _running_minimum,
+    np.argmax: _argmax,
+    np.argmin: _argmin,
+    np.roll: _roll,
+    np.arange: _arange,
+    np.linspace: _linspace,
+    np.convolve: _convolved,
+    np.triu: _triu,
+    np.tril: _tril,
+}
+"""What is replaced by the statements of a function: over arrays of one dimension."""
+
+VARIANTS: dict[Any, tuple[str, int, Mapping[Any, Callable[..., Any]]]] = {
+    np.roll: ("axis", 2, {None: _roll, 0: _roll_rows, 1: _roll_columns}),
+    np.cumsum: (
+        "axis",
+        1,
+        {None: _cumsum, 0: _sums_down, 1: _sums_of_second, -1: _sums_across},
+    ),
+    np.cumprod: (
+        "axis",
+        1,
+        {None: _cumprod, 0: _products_down, 1: _products_of_second, -1: _products_across},
+    ),
+    np.argmax: (
+        "axis",
+        1,
+        {None: _argmax, 0: _argmax_of_columns, 1: _argmax_of_rows, -1: _argmax_of_rows},
+    ),
+    np.argmin: (
+        "axis",
+        1,
+        {None: _argmin, 0: _argmin_of_columns, 1: _argmin_of_rows, -1: _argmin_of_rows},
+    ),
+    np.diff: ("axis", 2, {0: _diff_down, 1: _diff_of_second, -1: _diff}),
+    np.convolve: (
+        "mode",
+        2,
+        {"full": _convolved, "same": _convolved_same, "valid": _convolved_valid},
+    ),
+}
+"""The same with an argument that is a literal: its name, its position, and the functions."""
+
+METHODS = {"var": np.var, "std": np.std, "cumsum": np.cumsum, "cumprod": np.cumprod} | {
+    "argmax": np.argmax,
+    "argmin": np.argmin,
+}

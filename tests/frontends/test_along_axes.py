@@ -1,0 +1,83 @@
+"""Functions of NumPy along an axis: running sums and products, places of extrema, differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright
+from loopwright.dialects.errors import SourceError
+
+
+@loopwright.kernel
+def running(a, x):
+    return (
+        np.cumsum(a, axis=-1),
+        np.cumsum(a, 0),
+        np.cumsum(a, axis=1),
+        np.cumprod(a, axis=0),
+        np.cumprod(a, -1),
+        np.cumprod(a, axis=1),
+        np.cumsum(x, axis=None),
+        x.cumsum(axis=-1),
+        np.cumprod(x, axis=0),
+    )
+
+
+@loopwright.kernel
+def of_three(b):
+    return np.cumsum(b, axis=0), np.cumsum(b, axis=1), np.cumsum(b, axis=-1)
+
+
+@loopwright.kernel
+def places(a):
+    return np.argmax(a, axis=1), a.argmin(0), np.argmin(a, axis=-1), np.argmax(a, 0)
+
+
+@loopwright.kernel
+def differences(a, x):
+    return np.diff(a, axis=0), np.diff(a), np.diff(a, axis=1), np.diff(x, axis=0)
+
+
+@loopwright.kernel
+def convolved(x, k):
+    return np.convolve(x, k), np.convolve(x, k, mode="same"), np.convolve(x, k, "valid")
+
+
+@loopwright.kernel
+def triangles(a):
+    return np.triu(a), np.tril(a, -1), np.triu(a, k=2)
+
+
+def numbers(kind: str, *shape: int) -> np.ndarray:
+    random = np.random.default_rng(sum(shape))
+    return (random.normal(size=shape) * 4).astype(kind)
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "i4", "u1"])
+def test_results_of_numpy(kind: str) -> None:
+    a, x = numbers(kind, 6, 9), numbers(kind, 20)
+    for kernel, given in (
+        (running, (a, x)),
+        (running, (a[:0], x[:0])),
+        (of_three, (numbers(kind, 3, 4, 5),)),
+        (places, (a,)),
+        (differences, (a, x)),
+        (convolved, (x, a[0])),
+        (triangles, (a,)),
+    ):
+        found: Any = kernel(*given)
+        for one, other in zip(kernel.python(*given), found, strict=True):
+            assert one.dtype == other.dtype
+            np.testing.assert_allclose(other, one, rtol=1e-4 if kind == "f4" else 1e-12)
+
+
+def test_running_sums_of_a_matrix_as_one_are_refused() -> None:
+    @loopwright.kernel
+    def flattened(a):
+        return np.cumsum(a)
+
+    with pytest.raises(SourceError, match=r"an array of shape .* where one number is needed"):
+        flattened(numbers("f8", 3, 4))
