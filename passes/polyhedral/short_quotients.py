@@ -18,14 +18,13 @@ from functools import lru_cache
 import numpy as np
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import (
-    Attribute,
     DenseIntOrFPElementsAttr,
     Float32Type,
     Float64Type,
     FloatAttr,
     VectorType,
 )
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from .integer_ranges import Range, integer_ranges, integer_width
