@@ -146,7 +146,7 @@ def needs_check(operation: Operation, subscripts: Iterable[SSAValue]) -> bool:
     """Whether a load's subscripts are compared with the extents, however they are computed."""
     if INSPECTED in operation.attributes:
         return False
-    return CHECKED in operation.attributes or any(map(depends_on_data, subscripts))
+    return CHECKED in operation.attributes or any(map(is_irregular, subscripts))
 
 
 def is_irregular(index: SSAValue) -> bool:
