@@ -477,7 +477,7 @@ def _has_statements(node: Expression) -> bool:
 def _complex_of(left: ComplexType, right: CType) -> ComplexType:
     """The type of `left * right`, which has parts as long as the longer ones of both."""
     part = right.part if isinstance(right, ComplexType) else right
-    return ComplexType(part) if part == DOUBLE else left
+    return ComplexType(DOUBLE) if part == DOUBLE else left
 
 
 def _converted(value: Expression, kind: CType) -> Expression:

@@ -6,6 +6,7 @@ import ctypes
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,12 +84,12 @@ def library(source: Path, *flags: str) -> ctypes.CDLL:
     return ctypes.CDLL(str(built))
 
 
-def numbers(count: int, seed: int) -> np.ndarray:
+def numbers(count: int, seed: int) -> Any:
     random = np.random.default_rng(seed)
     return random.normal(size=count) + 1j * random.normal(size=count)
 
 
-def specials(count: int, seed: int) -> np.ndarray:
+def specials(count: int, seed: int) -> Any:
     """Every second number has infinities, NaN and signed zeros as parts."""
     found, random = numbers(count, seed), np.random.default_rng(seed + 100)
     found.real[::2], found.imag[::2] = (random.choice(SPECIAL, len(found[::2])) for _ in range(2))
