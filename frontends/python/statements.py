@@ -358,11 +358,9 @@ class Statements:
             values = [*self.several.get(node.value, [])]
         elif isinstance(node.value, ast.Tuple):
             self.reductions.compute(node.value)
-            value = self.expressions.value
-            values = [
-                view if (view := self.expressions.view(each)) and view.rank else value(each)
-                for each in node.value.elts
-            ]
+            written = node.value.elts  # more than there are targets are refused below
+            pairs = zip(written, (*targets, *written), strict=False)
+            values = [self._one(each, target) for each, target in pairs]
         else:
             raise self.source.error(
                 node.value, "several variables need as many values", "write `a, b = x, y`"
@@ -374,6 +372,15 @@ class Statements:
                 self.arrays.name(target, value)
             else:
                 self._store(target, value, node)
+
+    def _one(self, node: ast.expr, target: ast.expr) -> Meaning:
+        """One of several values that are assigned together: a new array, a view or a number."""
+        view = self.expressions.view(node)
+        if view is not None and view.rank:
+            return view
+        if self.expressions.shape(node) and isinstance(target, ast.Name):
+            return self.local_arrays.holding(target.id, node)
+        return self.expressions.value(node)
 
     def _update(self, node: ast.AugAssign) -> None:
         if self._assigns_array(node.target, node):

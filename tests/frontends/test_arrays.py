@@ -166,3 +166,20 @@ def shared(u, n: int):
     exec(compile(source, str(path), "exec"), names)
     with pytest.raises(loopwright.errors.SourceError, match="another name as well"):
         names["shared"](np.ones(5), 2)
+
+
+@loopwright.kernel
+def centred(x: Any, y: Any):
+    a, b = x - np.mean(x), y - np.mean(y)
+    for i in range(2):
+        c, d = a * i, y + i
+        y[:] = c - d
+    return np.dot(a, b), a[1:] + b[1:]
+
+
+def test_several_new_arrays() -> None:
+    x, y = np.random.default_rng(1).random((2, 20))
+    expected, found = y.copy(), y.copy()
+    pairs = zip(centred.python(x, expected), centred(x, found), strict=True)
+    for one, other in (*pairs, (expected, found)):
+        np.testing.assert_allclose(other, one, rtol=1e-13)

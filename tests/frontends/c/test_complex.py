@@ -96,9 +96,9 @@ def specials(count: int, seed: int) -> Any:
     return found
 
 
-def arguments(name: str, n: int) -> dict[str, object]:
+def arguments(name: str, n: int, *, special: bool = True) -> dict[str, object]:
     rows, m = (3, n + 3) if name == "filtered" else (1, n)
-    has_specials = name in ("product", "quotient")
+    has_specials = special and name in ("product", "quotient")
     make = specials if has_specials else numbers
     z = numbers(rows * m, 2).reshape(rows, m) if rows > 1 else numbers(n, 2)
     return {
@@ -106,7 +106,8 @@ def arguments(name: str, n: int) -> dict[str, object]:
         "m": m,
         "z": z,
         "f": numbers(n, 3).astype(np.complex64),
-        "x": make(max(m, n), 4) * (1 if has_specials else np.arange(max(m, n)) % 3),
+        "x": make(max(m, n), 4)
+        * (1 if name in ("product", "quotient") else np.arange(max(m, n)) % 3),
         "y": make(n, 5),
         "a": numbers(n, 6).real.copy(),
         "energy": np.zeros(()),
@@ -126,8 +127,8 @@ ORDER = {
 }
 
 
-def call(compiled: ctypes.CDLL, name: str, n: int) -> Mapping[str, object]:
-    given = arguments(name, n)
+def call(compiled: ctypes.CDLL, name: str, n: int, *, special: bool = True) -> Mapping[str, object]:
+    given = arguments(name, n, special=special)
     values = [given[each] for each in ORDER[name].split()]
     compiled[name](
         *(e.ctypes.data_as(ctypes.c_void_p) if isinstance(e, np.ndarray) else e for e in values)
@@ -158,15 +159,22 @@ def test_results_of_gcc(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("machine_code", [False, True])
-def test_drop_in_sources(machine_code: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("flags", [(), ("-fcx-limited-range",)])
+def test_drop_in_sources(flags: tuple[str, ...], machine_code: bool, tmp_path: Path) -> None:
     source, output = tmp_path / "complex.c", tmp_path / "replaced.c"
     source.write_text(PROGRAM)
-    made = loopwright.drop_in(source, output, machine_code=machine_code)
-    assert {*ORDER} - {"powers"} <= {each.partition("_")[0] for each in made.replaced}
-    expected, found = library(source, "-O0"), library(output, "-O2", "-Wall", "-Wextra", "-Werror")
-    for name in ORDER:
+    made = loopwright.drop_in(source, output, machine_code=machine_code, cflags=flags)
+    # Products that recover infinities stay as C has them.
+    replaced = {*ORDER} - {"powers"} if flags else {"quotient", "mixed"}
+    assert {each.partition("_")[0] for each in made.replaced} == replaced
+    assert flags or "recovers infinities" in made.left_out[0].message
+    expected = library(source, "-O0", *flags)
+    found = library(output, "-O2", "-Wall", "-Wextra", "-Werror", *flags)
+    for name in replaced if flags else ORDER:
         for n in (5, 203):
-            assert_equal(call(found, name, n), call(expected, name, n), name)
+            special = not flags
+            one, other = (call(each, name, n, special=special) for each in (found, expected))
+            assert_equal(one, other, name)
 
 
 @pytest.mark.parametrize("switch", ["-fcx-limited-range", "#pragma STDC CX_LIMITED_RANGE ON"])
