@@ -118,10 +118,7 @@ class Trainer:
         self.patience = patience if patience is not None else max(20, self.epochs // 5)
         rate = options.learning_rate or recipe.learning_rate
         self.optimiser = torch.optim.AdamW(
-            network.parameters(),
-            lr=rate,
-            weight_decay=recipe.weight_decay,
-            fused=self.device.type == "cuda",
+            network.parameters(), lr=rate, weight_decay=recipe.weight_decay, fused=True
         )
         steps = -(-len(training.features) // self.batch)
         self.schedule = torch.optim.lr_scheduler.OneCycleLR(

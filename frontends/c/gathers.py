@@ -7,10 +7,13 @@ from collections.abc import Mapping, Sequence
 from ...dialects.errors import SourceError
 from ..text.affine import map_text
 from ..text.guards import Guards
-from .c_types import IntegerType
+from .c_types import LONG, IntegerType
 from .evaluator import Evaluator
+from .numbers import is_signed
 from .tree import Binary, Call, Conditional, Expression, Name, Piece, Subscript, Symbol, walk
-from .values import Array, Constant, Linear, Scalar, index_of
+from .values import Array, Constant, Linear, Scalar, Value, index_of
+
+_WIDENED = ("+", "-", "*", "/")
 
 
 class Gathers:
@@ -95,8 +98,12 @@ class Gathers:
         return isinstance(node, Name) and self.expressions.static(node) is None
 
     def index(self, node: Expression) -> str:
-        """An integer as a value of type index; raises SourceError."""
-        value = self.expressions.value(node)
+        """An integer as a value of type index; raises SourceError.
+
+        Sums and products of signed integers are computed as those of 64 bits: beyond their types,
+        they have no meaning in C.
+        """
+        value = self._wide(node)
         index = index_of(value)
         if index is not None and index.affine is not None:
             return self.guards.affine(index.affine, node)
@@ -106,3 +113,15 @@ class Gathers:
             raise SourceError(f"a subscript must be an integer, not '{value.type}'", node.place)
         kind = value.type
         return self.guards.index(value.name, kind.mlir, unsigned=not kind.signed, node=node)
+
+    def _wide(self, node: Expression) -> Value:
+        """An integer, where it is signed arithmetic in 64 bits."""
+        is_sum = isinstance(node, Binary) and node.operator in _WIDENED and is_signed(node)
+        if self.expressions.static(node) is not None or not is_sum:
+            return self.expressions.value(node)
+        assert isinstance(node, Binary)
+        arithmetic = self.expressions.arithmetic
+        one, other = (
+            arithmetic.convert(self._wide(each), LONG, each) for each in (node.left, node.right)
+        )
+        return arithmetic.binary(node.operator, one, other, LONG, node)

@@ -13,6 +13,7 @@ from xdsl.traits import IsTerminator
 
 from ...dialects.errors import SourceError
 from ...dialects.memref import is_memref
+from ...passes.polyhedral.selected_extrema import SelectedExtremum
 from ..memory.interleaved_loads import InterleavedLoads, interleaved_loads
 from .heap import Heap
 from .joined_stores import JoinedStores, joined_stores
@@ -45,7 +46,8 @@ class FunctionEmitter:
     emitted, which need not be in order. `scopes` has, per open block of the loop IR, the memory
     that is freed at its end (the first is for the end of the function); `allocations` finds it by
     its memref. `scratch` has slots, by their bytes, for accesses that leave their array in a
-    bounds-checked build. `streams` says that stores go past the caches, which others see after a
+    bounds-checked build. `in_any_order` are steps of extrema that are emitted without an order
+    (`accumulated_extrema`). `streams` says that stores go past the caches, which others see after a
     fence only. `stop`, in an opaque region, is the block in which it ends at a violation.
     """
 
@@ -66,6 +68,7 @@ class FunctionEmitter:
         self.in_parallel = False
         self.streams = False
         self.stop: ir.Block | None = None
+        self.in_any_order: Mapping[Operation, SelectedExtremum] = {}
         self.loaded: set[Operation] = set()
         self._shifted_loads: dict[Block, Mapping[Operation, ShiftedLoad]] = {}
         self._transposed_loads: dict[Block, Mapping[Operation, TransposedLoads]] = {}

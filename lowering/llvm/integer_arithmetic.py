@@ -12,6 +12,7 @@ from llvmlite import ir
 from xdsl.dialects import arith
 from xdsl.ir import Operation
 
+from .accumulated_extrema import emit_in_any_order
 from .dot_products import emit_dot_product
 from .emitter import Emit, Emitters, FunctionEmitter
 from .types import scalar_type
@@ -170,6 +171,9 @@ def emit_cmpi(emitter: FunctionEmitter, op: arith.CmpiOp) -> None:
 
 
 def emit_select(emitter: FunctionEmitter, op: arith.SelectOp) -> None:
+    if (extremum := emitter.in_any_order.get(op)) is not None:
+        emit_in_any_order(emitter, op, extremum)
+        return
     condition, left, right = emitter.all_values(op.operands)
     emitter.values[op.result] = emitter.builder.select(condition, left, right)
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from llvmlite import ir
 from xdsl.dialects import affine, scf
 from xdsl.ir import SSAValue
 
 from . import integers
+from .accumulated_extrema import Body, accumulated_extrema, emit_extrema
 from .affine_expressions import emit_bound
 from .emitter import Emitters, FunctionEmitter, constant
 from .metadata import attach_loop_metadata
 from .types import I1
 from .unrolling import is_long_sum, unroll_hint
-
-# Emits the body for an induction variable and carried values; returns what the next
-# iteration gets.
-Body = Callable[[ir.Value, list[ir.Value]], Sequence[ir.Value]]
 
 
 def emit_loop(
@@ -97,22 +94,32 @@ def _emit_for(
     inits: Sequence[SSAValue],
 ) -> None:
     block = op.body.block
+    vectors = emitter.module.vector_hints.get(block.args[0])
+    is_affine = isinstance(op, affine.ForOp)
 
     def body(index: ir.Value, carried: list[ir.Value]) -> list[ir.Value]:
         emitter.values.update(zip(block.args, [index, *carried], strict=True))
         return emitter.emit_block(block)
 
-    results = emit_loop(
-        emitter,
-        lower,
-        upper,
-        step,
-        emitter.all_values(inits),
-        body,
-        unroll_hint(op),
-        vectors=emitter.module.vector_hints.get(block.args[0]),
-        is_long=isinstance(op, affine.ForOp) and is_long_sum(op),
-    )
+    def loop(initial: Sequence[ir.Value], body: Body, *, in_order: bool = False) -> list[ir.Value]:
+        return emit_loop(
+            emitter,
+            lower,
+            upper,
+            step,
+            initial,
+            body,
+            1 if in_order else unroll_hint(op),
+            vectors=False if in_order else vectors,
+            is_long=is_affine and is_long_sum(op),
+        )
+
+    initial = emitter.all_values(inits)
+    extrema = accumulated_extrema(emitter, op) if is_affine and vectors is not False else {}
+    if extrema:
+        results = emit_extrema(emitter, extrema, initial, body, loop)
+    else:
+        results = loop(initial, body)
     emitter.values.update(zip(op.results, results, strict=True))
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 import islpy as isl
-from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.arith import ConstantOp, SelectOp
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Operation
 
@@ -31,6 +31,8 @@ _NEUTRAL_FLOATS = {
     "maxnumf": math.nan,
     "minimumf": math.inf,
     "minnumf": math.nan,
+    "cmpmaxf": -math.inf,
+    "cmpminf": math.inf,
 }
 
 _NEUTRAL_INTEGERS: Mapping[str, Callable[[int], int]] = {
@@ -85,7 +87,8 @@ def combination(statement: Statement) -> Combination | None:
     (step,) = accumulation.steps
     operation = accumulation.operation
     operands = {accumulation.load.op.results[0], parts[0].op.results[0]}
-    if step.name != f"arith.{operation}" or set(step.operands) != operands:
+    combines = isinstance(step, SelectOp) or step.name == f"arith.{operation}"
+    if not combines or set(step.operands[-2:]) != operands:
         return None
     return Combination(statement, accumulation.store, parts[0], operation)
 

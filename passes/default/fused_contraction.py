@@ -15,7 +15,7 @@ from ..estimate.parallel_profitability import LEAST_CYCLES
 from ..estimate.program_statistics import ProgramStatistics, bytes_of
 from ..estimate.register_tile import waits_for_lines
 from ..estimate.scheduling_context import SchedulingContext
-from ..estimate.vector_loops import narrowed
+from ..estimate.vector_widths import narrowed
 from ..polyhedral.schedule_tree import (
     Leaf,
     Loop,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..estimate.elementary_functions import INTERLEAVED, has_elementary_functions
+from ..estimate.elementary_functions import has_elementary_functions
 from ..estimate.gather_costs import gathers_in_lanes
 from ..estimate.local_extents import stored_statistics
 from ..estimate.program_statistics import (
@@ -13,7 +13,7 @@ from ..estimate.program_statistics import (
 )
 from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.strided_accesses import LARGEST_STRIDE
-from ..estimate.vector_loops import narrowed
+from ..estimate.vector_widths import lanes_for
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops, statements
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
@@ -58,9 +58,7 @@ def outer_vectors(schedule: Schedule, nest: Tree, context: SchedulingContext) ->
         else:
             return None
         lanes = lanes_of(schedule, loop, statistics)
-        width = narrowed(lanes, trips)
-        if width == lanes and trips >= INTERLEAVED * lanes and _calls(schedule, loop):
-            width = INTERLEAVED * lanes
+        width = lanes_for(lanes, trips, waits=_calls(schedule, loop))
         try:
             result = result.apply(Vectorize((f"{leaf.statement}.{loop.name}",), width))
         except TransformationError:

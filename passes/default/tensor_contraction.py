@@ -21,7 +21,7 @@ from ..estimate.program_statistics import (
 )
 from ..estimate.register_tile import RegisterTile, even_size
 from ..estimate.scheduling_context import SchedulingContext
-from ..estimate.vector_loops import narrowed
+from ..estimate.vector_widths import narrowed
 from ..polyhedral.scaled_loads import scaled_load
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements
 from ..polyhedral.scop import Access

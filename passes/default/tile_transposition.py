@@ -11,7 +11,7 @@ from ..estimate.local_extents import stored_statistics
 from ..estimate.program_statistics import ProgramStatistics, StatementStatistics
 from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.strided_accesses import LARGEST_ROW, LARGEST_STRIDE
-from ..estimate.vector_loops import narrowed
+from ..estimate.vector_widths import narrowed
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, loops_around, statements
 from ..polyhedral.scop import Access, AccessKind
 from ..schedules.errors import TransformationError

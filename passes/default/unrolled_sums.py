@@ -9,7 +9,7 @@ from ..estimate.estimate import estimate
 from ..estimate.local_extents import stored_statistics
 from ..estimate.program_statistics import ProgramStatistics
 from ..estimate.scheduling_context import SchedulingContext
-from ..estimate.vector_loops import narrowed
+from ..estimate.vector_widths import narrowed
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops, loops_around, statements
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import FixedBitwidthType
 
-from ..estimate.elementary_functions import INTERLEAVED, has_elementary_functions
+from ..estimate.elementary_functions import has_elementary_functions
 from ..estimate.gather_costs import gathers_along
 from ..estimate.local_extents import stored_statistics
 from ..estimate.operation_costs import accumulates_in_lanes, is_called_by_lane
 from ..estimate.program_statistics import ProgramStatistics, StatementStatistics
 from ..estimate.scheduling_context import SchedulingContext
-from ..estimate.vector_loops import narrowed
+from ..estimate.vector_widths import lanes_for
 from ..polyhedral.gathers import GatherLanes
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements, walk
 from ..schedules.errors import TransformationError
@@ -97,9 +97,7 @@ def innermost_vector_loop(schedule: Schedule, name: str, statistics: ProgramStat
         steps: list[Transformation] = []
         if order != band:
             steps.append(Interchange(tuple(_name(schedule, other, name) for other in order)))
-        width = narrowed(lanes, trips[id(loop)])
-        if width == lanes and trips[id(loop)] >= INTERLEAVED * lanes and calls:
-            width = INTERLEAVED * lanes
+        width = lanes_for(lanes, trips[id(loop)], waits=calls)
         steps.append(Vectorize((_name(schedule, loop, name),), None if width == lanes else width))
         try:
             return schedule.apply_all(steps)

@@ -15,8 +15,10 @@ from ..machine.machine import Machine
 from ..machine.target import Target
 from ..polyhedral.arithmetic_widths import Narrowed
 from ..polyhedral.fused_products import fused_operand
+from ..polyhedral.reduction_steps import BY_COMPARISON
 from ..polyhedral.reductions import allows
 from ..polyhedral.scop import Access, Statement
+from ..polyhedral.selected_extrema import LEAST_VECTORS
 from ..schedules.schedule import Schedule
 from .elementary_functions import (
     OVERLAP,
@@ -152,12 +154,25 @@ def _registers(
 
 
 def accumulates_in_lanes(schedule: Schedule, name: str) -> bool:
-    """Whether LLVM may make vectors of the terms that a statement accumulates."""
+    """Whether LLVM may make vectors of the terms that a statement accumulates.
+
+    Of extrema by comparison it does in any case: where their order matters, loops run again.
+    """
     accumulation = schedule.dependences.accumulations.get(name)
     return accumulation is not None and (
         schedule.reassociate
+        or accumulation.operation in BY_COMPARISON
         or (accumulation.reassociable and accumulation.operation not in NEEDS_NO_NAN)
     )
+
+
+def is_short(schedule: Schedule, name: str, trips: float) -> bool:
+    """Whether a statement accumulates, by comparison, so few numbers that they keep their order."""
+    accumulation = schedule.dependences.accumulations[name]
+    if accumulation.operation not in BY_COMPARISON:
+        return False
+    lanes = schedule.target.lanes(accumulation.store.array.element_type)
+    return trips < LEAST_VECTORS * lanes
 
 
 def leaves_out_nan(schedule: Schedule, name: str) -> bool:

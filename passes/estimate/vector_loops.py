@@ -20,11 +20,12 @@ from ..schedules.program_edits import outer_values
 from ..schedules.schedule import Schedule
 from .elementary_functions import instructions
 from .gather_costs import gathers_in_lanes
-from .operation_costs import accumulates_in_lanes, adds_up_in_order, leaves_out_nan
+from .operation_costs import accumulates_in_lanes, adds_up_in_order, is_short, leaves_out_nan
 from .program_statistics import Slope, StatementStatistics, bytes_of, is_scalar, subscript_steps
 from .scheduled_program import ScheduledProgram, innermost_loop
 from .scheduling_context import FunctionsKey
 from .unlike_steps import has_unlike_steps
+from .vector_widths import narrowed
 
 MOST_UNROLLED = 250
 """Instructions up to which LLVM unrolls a loop fully; its threshold is 300, with addresses."""
@@ -53,13 +54,6 @@ LONGEST_UNROLLED = 8.0
 MOST_UNROLLED_VECTORS = 256
 """Operations up to which loops with marked vectors are unrolled fully (`lowering.llvm.unrolling`).
 """
-
-
-def narrowed(lanes: int, trips: float) -> int:
-    """The lanes of vectors of which half would never be used by so few iterations."""
-    while lanes > 2 and trips <= lanes // 2:
-        lanes //= 2
-    return lanes
 
 
 class VectorLoops:
@@ -407,7 +401,10 @@ class VectorLoops:
 
         What is accumulated must stay at one place: sums in scatter form are no reductions for it.
         """
-        return self._staying(accumulates_in_lanes, loop, loops)
+        found, statement = self._staying(accumulates_in_lanes, loop, loops), self._program.statement
+        around = loops[: 1 + place_of(loop, loops)]
+        trips = {name: statement(name).trips(around)[-1] for name in found}
+        return {name for name in found if not is_short(self._schedule, name, trips[name])}
 
     def ordered_sums(self, loop: Loop, loops: tuple[Loop, ...]) -> set[str]:
         """The statements of a loop of which LLVM makes vectors of terms, added one by one."""

@@ -10,12 +10,12 @@ are compared with the extents when they run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 
-from xdsl.dialects import memref, scf
+from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ForOp
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import IndexType, MemRefType, i64
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -51,11 +51,24 @@ def gather_lanes(
             is_varying = step(access) != 0
         else:
             is_varying = any(steps.get(operand, 0) != 0 for operand in operation.operands)
-        steps.update(dict.fromkeys(operation.results, None if is_varying else 0))
+        moved = _sum_step(operation, steps) if is_varying else 0
+        steps.update(dict.fromkeys(operation.results, moved))
         if access is None and isinstance(operation, memref.LoadOp):
             *rows, column = (steps.get(index, 0) for index in operation.indices)
             found[operation] = _lanes_at(rows, column)
     return found
+
+
+def _sum_step(operation: Operation, steps: Mapping[SSAValue, int | None]) -> int | None:
+    """By how much a sum of indices grows, of values that grow by so much."""
+    if is_index_cast(operation):
+        return steps.get(operation.operands[0], 0)
+    if not is_index_sum(operation):
+        return None
+    left, right = (steps.get(operand, 0) for operand in operation.operands)
+    if left is None or right is None:
+        return None
+    return left + right if isinstance(operation, arith.AddiOp) else left - right
 
 
 def _lanes_at(rows: list[int | None], column: int | None) -> GatherLanes:
@@ -65,6 +78,22 @@ def _lanes_at(rows: list[int | None], column: int | None) -> GatherLanes:
     if column == 0:
         return GatherLanes.SAME
     return GatherLanes.ROW if column == 1 else GatherLanes.SPREAD
+
+
+def is_index_sum(operation: object) -> bool:
+    """Whether an operation adds or subtracts integers as wide as indices are."""
+    return isinstance(operation, arith.AddiOp | arith.SubiOp) and _is_wide(operation.result)
+
+
+def is_index_cast(operation: object) -> bool:
+    """Whether an operation only changes the type of integers as wide as indices are."""
+    return isinstance(operation, arith.IndexCastOp) and all(
+        map(_is_wide, (operation.input, operation.result))
+    )
+
+
+def _is_wide(value: SSAValue) -> bool:
+    return isinstance(value.type, IndexType) or value.type == i64
 
 
 def gathers_of(statement: Statement) -> frozenset[memref.LoadOp]:
@@ -118,6 +147,29 @@ def needs_check(operation: Operation, subscripts: Iterable[SSAValue]) -> bool:
     if INSPECTED in operation.attributes:
         return False
     return CHECKED in operation.attributes or any(map(depends_on_data, subscripts))
+
+
+def is_irregular(index: SSAValue) -> bool:
+    """Whether a subscript depends on data, or on the product of values that are no constants."""
+    return depends_on_data(index) or any(map(_is_product, _computed_by(index)))
+
+
+def _is_product(operation: Operation) -> bool:
+    return isinstance(operation, arith.MuliOp) and not any(
+        isinstance(operand.owner, arith.ConstantOp) for operand in operation.operands
+    )
+
+
+def _computed_by(value: SSAValue) -> set[Operation]:
+    """The operations that compute a value."""
+    found: set[Operation] = set()
+    pending = [value]
+    while pending:
+        operation = pending.pop().owner
+        if isinstance(operation, Operation) and operation not in found:
+            found.add(operation)
+            pending.extend(operation.operands)
+    return found
 
 
 def depends_on_data(value: SSAValue) -> bool:

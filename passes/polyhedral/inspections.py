@@ -12,15 +12,19 @@ loops, and what no integer is near to becomes any.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import islpy as isl
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
+from .gathers import is_index_cast, is_index_sum
+from .isl_context import coalesced
+from .linear_terms import linear_terms
 from .scop import Access, Scop, Statement
 
 MOST_OPERATIONS = 6
@@ -75,12 +79,22 @@ def _find(scop: Scop) -> Inspections:
         is_copy = len(loads) == 1 and slices.only_writes()
         inspected = [op for op in loads if slices.is_known_ahead(op, is_copy=is_copy)]
         gathers[statement.name] = frozenset(inspected)
-        for dims, subscripts in slices.by_loops(inspected).items():
-            new = list(slices.without_known(dims, subscripts, known))
+        for group, subscripts in slices.by_loops(inspected).items():
+            new = list(slices.without_known(group, subscripts, known))
             if new:
                 name = f"{statement.name}_subscripts{len(parts)}"
-                parts.append(slices.inspection(name, dims, new))
+                parts.append(slices.inspection(name, group, new))
     return Inspections(tuple(parts), gathers)
+
+
+class _Group(NamedTuple):
+    """Loops that subscripts depend on, and one of them along which they are linear.
+
+    Such a subscript is the least and the greatest at both ends of that loop.
+    """
+
+    dims: tuple[int, ...]
+    along: int | None
 
 
 class _Slices:
@@ -113,29 +127,48 @@ class _Slices:
                     return False
             elif isinstance(part, memref.LoadOp) or _has_floats(part):
                 return False
-        if len(self._loops(parts)) < len(self._statement.loops):
+        loops = self._loops(parts)
+        if len(loops) < len(self._statement.loops) or self._along(index, loops) is not None:
             return True
         return len(parts) <= MOST_OPERATIONS and not is_copy
 
-    def by_loops(
-        self, gathers: Iterable[memref.LoadOp]
-    ) -> Mapping[tuple[int, ...], Sequence[_Subscript]]:
-        """The subscripts of gathers by the loops that they depend on, by position."""
-        groups: dict[tuple[int, ...], list[_Subscript]] = {}
+    def by_loops(self, gathers: Iterable[memref.LoadOp]) -> Mapping[_Group, Sequence[_Subscript]]:
+        """The subscripts of gathers by the loops that they depend on."""
+        groups: dict[_Group, list[_Subscript]] = {}
         for gather in gathers:
             for position, index in enumerate(gather.indices):
                 dims = tuple(sorted(self._loops(self._slice([index]))))
-                groups.setdefault(dims, []).append((gather, position))
+                group = _Group(dims, self._along(index, dims))
+                groups.setdefault(group, []).append((gather, position))
         return groups
+
+    def _along(self, index: SSAValue, dims: Collection[int]) -> int | None:
+        """The innermost of these loops along which a subscript is linear, if there is one."""
+        return max((dim for dim in dims if self._is_linear(index, dim)), default=None)
+
+    def _is_linear(self, value: SSAValue, dim: int) -> bool:
+        """Whether an index is linear in one loop, where all others stay."""
+        if value in self._statement.indices:
+            expression = self._statement.indices[value]
+            terms = linear_terms(expression)[0]
+            rounded = (each for each in terms if not isinstance(each, AffineDimExpr))
+            return not any(dim in each.used_dims() for each in rounded)
+        if dim not in self._loops(self._slice([value])):
+            return True
+        operation = value.owner
+        assert isinstance(operation, Operation)
+        return (is_index_sum(operation) or is_index_cast(operation)) and all(
+            self._is_linear(operand, dim) for operand in operation.operands
+        )
 
     def without_known(
         self,
-        dims: tuple[int, ...],
+        group: _Group,
         subscripts: Iterable[_Subscript],
         known: dict[Hashable, isl.Set],
     ) -> Iterable[_Subscript]:
         """Those that are not compared yet; they join what is `known`."""
-        instances = self._instances(dims)
+        instances, dims = self._instances(group), group.dims
         for gather, position in subscripts:
             key = (gather.memref, position, self._key(gather.indices[position], dims))
             before = known.get(key)
@@ -144,11 +177,9 @@ class _Slices:
             known[key] = instances if before is None else before.union(instances)
             yield gather, position
 
-    def inspection(
-        self, name: str, dims: tuple[int, ...], subscripts: Sequence[_Subscript]
-    ) -> Inspection:
-        """The part of the statement that computes subscripts, in the loops of `dims`."""
-        statement = self._statement
+    def inspection(self, name: str, group: _Group, subscripts: Sequence[_Subscript]) -> Inspection:
+        """The part of the statement that computes subscripts, in the loops of the group."""
+        statement, dims = self._statement, group.dims
         parts = self._slice([gather.indices[position] for gather, position in subscripts])
         by_gather: dict[memref.LoadOp, tuple[int, ...]] = {}
         for gather, position in subscripts:
@@ -157,7 +188,7 @@ class _Slices:
         part = Statement(
             name,
             tuple(statement.loops[k] for k in dims),
-            self._instances(dims).set_tuple_name(name),
+            self._instances(group).set_tuple_name(name),
             tuple(self._restricted(a, name, dims) for a in statement.reads if a.op in parts),
             tuple(op for op in statement.body if op in parts or op in by_gather),
             {
@@ -217,11 +248,21 @@ class _Slices:
     def _others(self, dims: tuple[int, ...]) -> Sequence[int]:
         return [k for k in reversed(range(len(self._statement.loops))) if k not in dims]
 
-    def _instances(self, dims: tuple[int, ...]) -> isl.Set:
+    def _instances(self, group: _Group) -> isl.Set:
         domain = self._statement.domain
-        for k in self._others(dims):
+        for k in self._others(group.dims):
             domain = domain.project_out(isl.dim_type.set, k, 1)
-        return domain.reset_tuple_id()
+        domain = domain.reset_tuple_id()
+        if group.along is None:
+            return domain
+        position = group.dims.index(group.along)
+        pairs = isl.Map.from_domain_and_range(domain, domain)
+        for k in range(len(group.dims)):
+            if k != position:
+                pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+        pairs = pairs.order_lt(isl.dim_type.in_, position, isl.dim_type.out, position)
+        ends = domain.subtract(pairs.domain()).union(domain.subtract(pairs.range()))
+        return coalesced(ends)
 
     def _restricted(self, access: Access, name: str, dims: tuple[int, ...]) -> Access:
         relation, kept = access.relation, self._kept(dims)

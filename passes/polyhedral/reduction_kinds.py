@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 from xdsl.dialects import arith
@@ -18,9 +19,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ...dialects.comparisons import CmpfOp
 from ...dialects.errors import SourceError
 from ...dialects.memref import ATOMIC_KINDS
 from .memrefs import integer_width
+from .reduction_steps import BY_COMPARISON
 
 
 def _width(type_: Attribute) -> int | None:
@@ -33,9 +36,12 @@ def _integer(value: int, type_: Attribute) -> IntegerAttr:
 
 @dataclass(frozen=True)
 class ReductionKind:
-    """An associative operation with its neutral element."""
+    """An associative operation with its neutral element.
 
-    combine: Callable[[SSAValue, SSAValue], Operation]
+    What combines two values are operations of which the last one has the result.
+    """
+
+    combine: Callable[[SSAValue, SSAValue], tuple[Operation, ...]]
     neutral: IntegerAttr | FloatAttr
 
 
@@ -81,6 +87,34 @@ def neutral_element(operation: Operation) -> IntegerAttr | FloatAttr | None:
     return None if name is None else reduction_kind(operation, StringAttr(name), type_).neutral
 
 
+_BY_COMPARISON = dict(zip(BY_COMPARISON, (("ogt", -math.inf), ("olt", math.inf)), strict=True))
+
+# affine.parallel's names of reductions lack the last letter of arith's.
+_AFFINE_NAMES = {f"{kind}{sign}i": f"{kind}{sign}" for kind in ("max", "min") for sign in "su"}
+
+
+def accumulation_kind(operation: Operation, name: str, type_: Attribute) -> ReductionKind:
+    """How what an operation stores is accumulated (`reduction_steps.KINDS`)."""
+    if name in BY_COMPARISON:
+        predicate, neutral = _BY_COMPARISON[name]
+        return ReductionKind(
+            partial(_selected, predicate), FloatAttr(neutral, cast("AnyFloat", type_))
+        )
+    return reduction_kind(operation, StringAttr(_AFFINE_NAMES.get(name, name)), type_)
+
+
+def _selected(predicate: str, whole: SSAValue, part: SSAValue) -> tuple[Operation, ...]:
+    """A part, which is no NaN, where it is greater or less than the whole."""
+    compared = CmpfOp(part, whole, predicate)
+    return compared, arith.SelectOp(compared.result, part, whole)
+
+
+def _alone(
+    combine: Callable[[SSAValue, SSAValue], Operation],
+) -> Callable[[SSAValue, SSAValue], tuple[Operation, ...]]:
+    return lambda left, right: (combine(left, right),)
+
+
 def reduction_kind(operation: Operation, name: Attribute, type_: Attribute) -> ReductionKind:
     """The kind called `name` for values of a type; raises SourceError at `operation`."""
     kind = ""
@@ -90,10 +124,10 @@ def reduction_kind(operation: Operation, name: Attribute, type_: Attribute) -> R
         kind = ATOMIC_KINDS[name.value.data]
     if kind in _FLOATS and isinstance(type_, AnyFloat):
         combine, neutral = _FLOATS[kind]
-        return ReductionKind(combine, FloatAttr(neutral, type_))
+        return ReductionKind(_alone(combine), FloatAttr(neutral, type_))
     if kind in _INTEGERS and (width := _width(type_)) is not None:
-        combine, of_width = _INTEGERS[kind]
-        return ReductionKind(combine, _integer(of_width(width), type_))
+        of_integers, of_width = _INTEGERS[kind]
+        return ReductionKind(_alone(of_integers), _integer(of_width(width), type_))
     raise SourceError.at(
         operation,
         f"there is no reduction {name} of {type_}",

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from xdsl.ir import Operation
 
+from .selected_extrema import selected_extremum
+
 _ASSOCIATIVE = (
     *("addf", "mulf", "maximumf", "maxnumf", "minimumf", "minnumf"),
     *("addi", "muli", "andi", "ori", "xori", "maxsi", "maxui", "minsi", "minui"),
@@ -25,11 +27,19 @@ _STEPS: dict[str, tuple[str, tuple[int, ...]]] = {
 }
 _STEPS["math.fma"] = ("addf", (2,))
 
-KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind for kind, _ in _STEPS.values()))
+BY_COMPARISON = ("cmpmaxf", "cmpminf")
+"""Extrema of floats that are selected by comparison, whatever is selected of NaN and zeros."""
+
+KINDS: tuple[str, ...] = (*dict.fromkeys(kind for kind, _ in _STEPS.values()), *BY_COMPARISON)
 """What may be accumulated, by the name of the operation that combines."""
 
 
 def step(kind: str, operation: Operation) -> tuple[int, ...]:
     """The operands through which the accumulated value may pass; none if it is of another kind."""
+    if kind in BY_COMPARISON:
+        found = (
+            (k, selected_extremum(operation, each)) for k, each in enumerate(operation.operands)
+        )
+        return tuple(k for k, step in found if step and step.is_maximum == (kind == "cmpmaxf"))
     step_kind, passing = _STEPS.get(operation.name, ("", ()))
     return passing if step_kind == kind else ()

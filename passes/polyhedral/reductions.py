@@ -12,14 +12,14 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from .isl_context import coalesced
-from .reduction_steps import KINDS, step
+from .reduction_steps import BY_COMPARISON, KINDS, step
 from .scatter_reductions import scattered_updates
 from .scop import Access, Statement
 
-INEXACT = ("addf", "mulf", "maxnumf", "minnumf")
+INEXACT = ("addf", "mulf", "maxnumf", "minnumf", *BY_COMPARISON)
 """Only these give other results when they are reassociated: for rounding, and since `maxnumf` and
-`minnumf` may choose either of -0.0 and 0.0. `maximumf` and `minimumf` order the zeros, and a NaN
-stays one."""
+`minnumf` may choose either of -0.0 and 0.0, comparisons the first one. `maximumf` and `minimumf`
+order the zeros, and a NaN stays one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,25 +110,25 @@ def _scattered(statement: Statement) -> Accumulation | None:
 
 
 def _steps(
-    statement: Statement, kind: str, value: SSAValue, accumulated: SSAValue
+    statement: Statement, kind: str, value: SSAValue, accumulated: SSAValue, uses: int = 1
 ) -> list[Operation] | None:
-    """Operations of one kind from `value` back to `accumulated`, each used once; None if none."""
+    """Operations of one kind from `value` back to `accumulated`; None if there are none.
+
+    Each is used by the next one alone: once, or also in the comparison by which it is selected.
+    """
+    if sum(1 for _ in _uses(statement, value)) != uses:
+        return None
     if value is accumulated:
-        return [] if _is_used_once(statement, value) else None
+        return []
     operation = value.owner
     if not isinstance(operation, Operation) or operation not in statement.body:
         return None
-    if not _is_used_once(statement, value):
-        return None
+    own = 2 if kind in BY_COMPARISON else 1
     for position in step(kind, operation):
-        steps = _steps(statement, kind, operation.operands[position], accumulated)
+        steps = _steps(statement, kind, operation.operands[position], accumulated, own)
         if steps is not None:
             return [operation, *steps]
     return None
-
-
-def _is_used_once(statement: Statement, value: SSAValue) -> bool:
-    return sum(1 for _ in _uses(statement, value)) == 1
 
 
 def _uses(statement: Statement, value: SSAValue) -> Iterator[Operation]:

@@ -8,11 +8,10 @@ from typing import ClassVar, TypeVar
 
 import islpy as isl
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ..polyhedral.aff_expression import aff_expression
-from ..polyhedral.reduction_kinds import reduction_kind
+from ..polyhedral.reduction_kinds import ReductionKind, accumulation_kind
 from ..polyhedral.reductions import Accumulation
 from ..polyhedral.schedule_tree import Loop, Tree, sequence, statements, without_marks
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
@@ -45,7 +44,8 @@ class Rfactor(Transformation):
     loop are arrays of their own, one after the other: for threads. All reductions along the loop
     get partial results, whatever their operations are; one whose elements depend on data, as in a
     histogram, has a copy of the whole array. Reassociates: floating-point sums and
-    products, `maxnumf` and `minnumf` need `fast_math`, or `fastmath<reassoc>` on the operation.
+    products, `maxnumf`, `minnumf` and extrema by comparison need `fast_math`, or
+    `fastmath<reassoc>` on the operation.
     (The name is Halide's: Suriana, Adams, Kamil, "Parallel associative reductions in Halide", CGO
     2017.)
     `rfactor{loops=k}`:
@@ -259,7 +259,7 @@ class _Factoring:
 
     def _initialisation(self, statement: Statement) -> Statement:
         """`P[...] = neutral`."""
-        kind = reduction_kind(self.accumulation.store.op, self._kind, self.array.element_type)
+        kind = self._kind
         neutral = arith.ConstantOp(kind.neutral)
         place = self._map(len(statement.loops), self._dims(statement))
         store = make_store(neutral, self.buffer, place)
@@ -274,24 +274,18 @@ class _Factoring:
         place = self._map(len(dims), dims)
         first = len(self.outer) + (1 if self.loop.within is None else 0)
         element = self._map(len(dims), dims[first : first + len(self.array.shape)])
-        kind = reduction_kind(self.accumulation.store.op, self._kind, self.array.element_type)
         whole, part = (make_load(self.array, element), make_load(self.buffer, place))
-        combined = kind.combine(whole.results[0], part.results[0])
-        store = make_store(combined, self.array, element)
+        combined = self._kind.combine(whole.results[0], part.results[0])
+        store = make_store(combined[-1], self.array, element)
         domain = statement.domain
         accesses = (
             make_access(self.old, AccessKind.READ, self.array, element, domain, whole),
             make_access(self.old, AccessKind.READ, self.buffer, place, domain, part),
             make_access(self.old, AccessKind.WRITE, self.array, element, domain, store),
         )
-        return replace(statement, accesses=accesses, body=(whole, part, combined, store))
+        return replace(statement, accesses=accesses, body=(whole, part, *combined, store))
 
     @property
-    def _kind(self) -> StringAttr:
-        # affine.parallel's names of reductions lack the last letter of arith's.
-        return StringAttr(
-            _AFFINE_NAMES.get(self.accumulation.operation, self.accumulation.operation)
-        )
-
-
-_AFFINE_NAMES = {f"{kind}{sign}i": f"{kind}{sign}" for kind in ("max", "min") for sign in "su"}
+    def _kind(self) -> ReductionKind:
+        operation = self.accumulation.operation
+        return accumulation_kind(self.accumulation.store.op, operation, self.array.element_type)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
+from typing import Any, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.functional import linear
 from torch.nn.utils.rnn import PackedSequence
 
 from ...learning.errors import LearningError
@@ -127,34 +129,35 @@ class BatchLevel:
     """The loops of one height in all trees."""
 
     loops: Tensor
-    statements: Sequences
     children: Sequences
+
+    def to(self, device: torch.device) -> BatchLevel:
+        """The same on a device."""
+        return BatchLevel(self.loops.to(device), self.children.to(device))
 
 
 @dataclass(frozen=True)
 class TreeBatch:
     """Concatenated trees: statements and loops are rows with global numbers.
 
-    `roots` has the outermost loops of each tree.
+    `statements` has those in each loop, `roots` the outermost loops of each tree.
     """
 
     levels: tuple[BatchLevel, ...]
+    statements: Sequences
     roots: Sequences
-    loops: int
+
+    @property
+    def loops(self) -> int:
+        """How many loops there are."""
+        return len(self.statements.place)
 
     def to(self, device: torch.device) -> TreeBatch:
         """The same on a device."""
         return TreeBatch(
-            tuple(
-                BatchLevel(
-                    level.loops.to(device),
-                    level.statements.to(device),
-                    level.children.to(device),
-                )
-                for level in self.levels
-            ),
+            tuple(level.to(device) for level in self.levels),
+            self.statements.to(device),
             self.roots.to(device),
-            self.loops,
         )
 
 
@@ -168,41 +171,39 @@ def batch_trees(shapes: Sequence[Shape]) -> TreeBatch:
         statements += plan.statements
         loops += plan.loops
     levels: list[BatchLevel] = []
+    own: list[Sequence[int]] = [()] * loops
     for height in range(max((len(plan.levels) for plan in plans), default=0)):
         numbers: list[int] = []
-        own: list[list[int]] = []
         children: list[list[int]] = []
         for plan, (statement, loop) in zip(plans, starts, strict=True):
             if height < len(plan.levels):
                 level = plan.levels[height]
                 numbers += [loop + number for number in level.loops]
-                own += [[statement + n for n in inner] for inner in level.statements]
                 children += [[loop + n for n in inner] for inner in level.children]
-        levels.append(BatchLevel(torch.tensor(numbers), sequences(own), sequences(children)))
+                for number, inner in zip(level.loops, level.statements, strict=True):
+                    own[loop + number] = [statement + n for n in inner]
+        levels.append(BatchLevel(torch.tensor(numbers), sequences(children)))
     roots = [
         [loop + number for number in plan.roots]
         for plan, (_, loop) in zip(plans, starts, strict=True)
     ]
-    return TreeBatch(tuple(levels), sequences(roots), loops)
+    return TreeBatch(tuple(levels), sequences(own), sequences(roots))
 
 
 def sequences(rows: Sequence[Sequence[int]]) -> Sequences:
     """Lists of row numbers as sequences."""
     lengths = np.array([len(row) for row in rows], np.int64)
+    flat = np.fromiter(chain.from_iterable(rows), np.int64, int(lengths.sum()))
     order: NDArray[np.int64] = np.argsort(-lengths, kind="stable")
     filled = int((lengths > 0).sum())
     place = np.empty(len(rows), np.int64)
     place[order] = np.minimum(np.arange(len(rows)), filled)
-    longest = int(lengths.max(initial=0))
-    sizes = [int((lengths > position).sum()) for position in range(longest)]
-    index: list[int] = [
-        rows[number][position]
-        for position, size in enumerate(sizes)
-        for number in order[:size].tolist()
-    ]
+    begins = (np.cumsum(lengths) - lengths)[order[:filled]]
+    steps = np.arange(int(lengths.max(initial=0)))[:, None]
+    is_there = steps < lengths[order[:filled]]
     return Sequences(
-        torch.tensor(index, dtype=torch.long),
-        torch.tensor(sizes, dtype=torch.long),
+        from_array(flat[(begins + steps)[is_there]]),
+        from_array(is_there.sum(1)),
         from_array(place),
     )
 
@@ -223,10 +224,37 @@ class SequenceEmbedding(nn.Module):
         if len(found.batch_sizes) == 0:
             return self.nothing.expand(len(found.place), -1)
         # index_select, whose gradient is one addition; that of indexing sorts.
-        packed = PackedSequence(rows.index_select(0, found.index), found.batch_sizes)
-        _, (hidden, _) = self.lstm(packed)
-        last = hidden.transpose(0, 1).reshape(-1, self.size)
+        elements = rows.index_select(0, found.index)
+        if elements.is_cuda or self.lstm.bidirectional:
+            _, (hidden, _) = self.lstm(PackedSequence(elements, found.batch_sizes))
+            last = hidden.transpose(0, 1).reshape(-1, self.size)
+        else:
+            last = _last_states(self.lstm, elements, cast(Any, found.batch_sizes).tolist())
         return torch.cat([last, self.nothing]).index_select(0, found.place)
+
+
+def _last_states(lstm: nn.LSTM, elements: Tensor, sizes: list[int]) -> Tensor:
+    """The last hidden state of each sequence, longer ones first.
+
+    As the LSTM computes it, but without the products of states that are zero: most sequences have
+    one element.
+    """
+    weights = dict(lstm.named_parameters())
+    recurrent = weights["weight_hh_l0"]
+    bias = weights["bias_ih_l0"] + weights["bias_hh_l0"]
+    hidden = cell = None
+    ended: list[Tensor] = []
+    whole = linear(elements, weights["weight_ih_l0"], bias)
+    inputs: Sequence[Tensor] = cast(Any, whole).split(sizes)
+    for gates, going_on in zip(inputs, [*sizes[1:], 0], strict=True):
+        all_gates = gates if hidden is None else gates + linear(hidden, recurrent)
+        entry, forget, candidate, output = all_gates.chunk(4, 1)
+        added = entry.sigmoid() * candidate.tanh()
+        cell = added if cell is None else forget.sigmoid() * cell + added
+        hidden, done = (output.sigmoid() * cell.tanh()).tensor_split((going_on,))
+        cell = cell[:going_on]
+        ended.append(done)
+    return torch.cat(ended[::-1])
 
 
 def initialise(lstm: nn.LSTM) -> None:
@@ -258,25 +286,19 @@ class LoopEmbedding(nn.Module):
         # As a rule, one half is the same for all loops: most have either loops or statements.
         self.merge = layers([2 * size + features, hidden, size], dropout, gain=2**0.5)
 
-    def unit(
-        self, statements: Tensor, loops: Tensor, level: BatchLevel, features: Tensor | None
-    ) -> Tensor:
-        """The embeddings of the loops of one height."""
-        parts = [
-            self.of_loops(loops, level.children),
-            self.of_statements(statements, level.statements),
-        ]
-        if features is not None:
-            parts.append(features.index_select(0, level.loops))
-        return self.merge(torch.cat(parts, 1))
-
     def forward(
         self, statements: Tensor, batch: TreeBatch, features: Tensor | None = None
     ) -> Tensor:
         """Embeddings of statements (number, size) -> embeddings of all loops (number, size)."""
+        known = [self.of_statements(statements, batch.statements)]
+        if features is not None:
+            known.append(features)
+        own = torch.cat(known, 1)
         loops = statements.new_zeros(batch.loops, statements.shape[1])
         for level in batch.levels:
-            loops = loops.index_copy(0, level.loops, self.unit(statements, loops, level, features))
+            inner = self.of_loops(loops, level.children)
+            merged = self.merge(torch.cat([inner, own.index_select(0, level.loops)], 1))
+            loops = loops.index_copy(0, level.loops, merged)
         return loops
 
 

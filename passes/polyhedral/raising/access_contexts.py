@@ -17,7 +17,7 @@ from xdsl.ir.affine import (
 )
 
 from ....dialects.errors import SourceError
-from ..gathers import depends_on_data
+from ..gathers import is_irregular
 from ..identifiers import identifier
 from .affine_values import AffineValues, NotAffineError
 from .cells import insert_before
@@ -171,11 +171,11 @@ class _Walk:
                     pass
 
     def _is_gather(self, op: LoadOp) -> bool:
-        """Whether subscripts depend on data, and the array is an argument that is never written."""
+        """Whether subscripts are irregular, and the array is an argument that is never written."""
         results = op.map.data.results
         if not all(isinstance(each, AffineDimExpr | AffineSymExpr) for each in results):
             return False
-        if not any(depends_on_data(index) for index in op.indices):
+        if not any(map(is_irregular, op.indices)):
             return False
         array = op.memref
         if not isinstance(array, BlockArgument) or any(

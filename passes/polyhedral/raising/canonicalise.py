@@ -254,9 +254,10 @@ def _reduce_in_memory(operation: ParallelOp) -> list[Cell]:
         insert_before(operation, neutral, cell.store(neutral.result))
         load = cell.load()
         combined = kind.combine(load.result, value)
-        insert_before(end, load, combined, cell.store(combined.results[0]))
-        keep_separate(combined)
-        widen_operation(combined)
+        insert_before(end, load, *combined, cell.store(combined[-1].results[0]))
+        for step in combined:
+            keep_separate(step)
+            widen_operation(step)
         cells.append(cell)
     end.operands = ()
     return cells

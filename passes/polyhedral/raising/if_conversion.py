@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import BoolAttr, IndexType, IntegerAttr
 from xdsl.ir import Region, SSAValue
 
 from ....dialects.affine import LoadOp, StoreOp
-from ..gathers import depends_on_data
+from ..gathers import depends_on_data, is_irregular
 from .cells import insert_before
 
 
@@ -67,7 +67,7 @@ def _guard_store(store: StoreOp, guard: SSAValue) -> None:
 
 def _guard_gather(load: LoadOp, guard: SSAValue) -> None:
     for position, index in enumerate(load.operands[1:], start=1):
-        if depends_on_data(index):
+        if is_irregular(index):
             zero = arith.ConstantOp(IntegerAttr(0, IndexType()))
             select = arith.SelectOp(guard, index, zero.result)
             insert_before(load, zero, select)

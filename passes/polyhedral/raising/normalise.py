@@ -13,6 +13,7 @@ from ....dialects.supported_types import check_types, is_scalar
 from ..fused_products import drop_needless_marks, mark_fused
 from ..memrefs import as_memref
 from .canonicalise import make_affine
+from .compared_values import select_compared_values
 from .conditional_updates import make_updates_unconditional
 from .importing.import_function import import_function
 from .importing.library_calls import order_external_calls
@@ -75,6 +76,7 @@ def normalise(function: func.FuncOp) -> NormalForm:
     returns = demote_results(copy)
     make_affine(copy)
     demote_carried_values(copy)
+    select_compared_values(copy)
     make_updates_unconditional(copy)
     drop_needless_marks(copy)
     for operation in list(copy.walk()):

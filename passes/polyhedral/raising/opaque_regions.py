@@ -36,7 +36,7 @@ from ....dialects.errors import SourceError
 from ....dialects.external import ExternalCallOp, touched_memrefs
 from ....dialects.opaque import OPAQUE
 from ..fused_products import drop_needless_marks, fused_operand, fused_product
-from ..gathers import depends_on_data
+from ..gathers import is_irregular
 from .affine_values import AffineValues, NotAffineError
 from .if_conversion import is_on_data
 from .repeated_subscripts import merge_repeated_subscripts
@@ -256,7 +256,7 @@ class _Finder:
                 isinstance(each, AffineDimExpr | AffineSymExpr)
                 for each in operation.map.data.results
             )
-            and any(depends_on_data(index) for index in operation.indices)
+            and any(map(is_irregular, operation.indices))
         )
 
 

@@ -76,9 +76,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-b",
         "--budget",
+        "--seconds",
         default="5m",
         metavar="TIME",
-        help="time for labelling: 90s, 10m (default: 5m)",
+        help="time for labelling: 90 (seconds), 90s, 10m (default: 5m)",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", type=Path, help="write the adapted model to another file"

@@ -145,7 +145,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_size_argument(parser)
     add_run_arguments(parser)
     parser.add_argument(
-        "-b", "--budget", metavar="TIME", help="time for searching and running: 2s, 5m"
+        "-b",
+        "--budget",
+        "--seconds",
+        metavar="TIME",
+        help="time for searching and running: 60 (seconds), 2s, 5m",
     )
     parser.add_argument(
         "--no-runs",

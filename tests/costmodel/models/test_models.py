@@ -83,7 +83,7 @@ class TestTrees:
     def test_numbers_count_through_the_trees_of_a_batch(self) -> None:
         batch = batch_trees([((0, (0,)),), ((0, (0, (1, (1,)))),)])
         assert batch.levels[0].loops.tolist() == [0, 2]
-        assert batch.levels[0].statements.index.tolist() == [0, 2]
+        assert batch.statements.index.tolist() == [0, 1, 2] and batch.loops == 3
         assert batch.levels[1].children.index.tolist() == [2]
         assert batch.roots.index.tolist() == [0, 1]
 

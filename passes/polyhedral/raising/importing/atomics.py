@@ -33,7 +33,7 @@ def expand_atomic(operation: Operation) -> None:
         load = memref.LoadOp.get(operation.memref, operation.indices)
         kind = reduction_kind(operation, StringAttr(name), operation.value.type)
         combined = kind.combine(load.results[0], operation.value)
-        insert_before(operation, load, combined)
-        value = combined.results[0]
+        insert_before(operation, load, *combined)
+        value = combined[-1].results[0]
     insert_before(operation, memref.StoreOp.get(value, operation.memref, operation.indices))
     erase(operation)
