@@ -96,7 +96,7 @@ def specials(count: int, seed: int) -> Any:
     return found
 
 
-def arguments(name: str, n: int, *, special: bool = True) -> dict[str, object]:
+def arguments(name: str, n: int, *, special: bool = True) -> dict[str, Any]:
     rows, m = (3, n + 3) if name == "filtered" else (1, n)
     has_specials = special and name in ("product", "quotient")
     make = specials if has_specials else numbers
@@ -190,3 +190,36 @@ def test_limited_range(switch: str, tmp_path: Path) -> None:
     assert not np.isinf(z[0])
     full.compile()(1, z, x, y)
     assert np.isinf(z[0])
+
+
+STATEMENTS = (
+    "z[i]++; --z[i]; z[i] = z[i]--;",
+    "z[i] = !x[i] + (x[i] && a[i] > 0);",
+    "z[i] = a[i] ? x[i] : 1;",
+    "a[i] = (int)x[i] + (float)x[i] + creal(a[i]) + cimag(3) + cabs(a[i]);",
+    "z[i] /= a[i] + 2; z[i] += a[i] / (x[i] + 3); a[i] += x[i]; a[i] *= x[i];",
+    "z[i] = +x[i] - -x[i] + x[i] * 0 + I * I + 1.0i * 2;",
+    "int k = x[i]; _Bool t = x[i]; z[i] = k + t; if (x[i]) a[i] = 1;",
+    "z[i] = x[i] == 1 ? I : conj(2.0); z[i] += x[(int)a[i] & 3];",
+    "enum { Q = 2 }; z[i] = Q * I + 'a' + 1u * x[i];",
+    "number w[2] = {1, I}; z[i] = w[i % 2]; for (int k = 0; k < 3; k++) z[i] = z[i] * x[i] + 1;",
+)
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_statements(statement: str, tmp_path: Path) -> None:
+    source = tmp_path / "complex.c"
+    source.write_text(
+        "#include <complex.h>\ntypedef double complex number;\n"
+        "void f(int n, number *restrict z, const number *restrict x, double *restrict a) {\n"
+        f"  for (int i = 0; i < n; i++) {{ {statement} }}\n}}\n"
+    )
+    function = loopwright.load(source)["f"]
+    given, expected = ({**arguments("chosen", 9)} for _ in range(2))
+    function.compile("default")(*(given[each.place.name] for each in function.signature.arguments))
+    values = [expected[each] for each in "nzxa"]
+    library(source, "-O0").f(
+        *(e.ctypes.data_as(ctypes.c_void_p) if isinstance(e, np.ndarray) else e for e in values)
+    )
+    for each in "za":
+        np.testing.assert_allclose(given[each], expected[each], 1e-12, 1e-12)
