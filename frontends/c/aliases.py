@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...dialects.errors import SourceError
-from .c_types import LONG, ArrayType, PointerType
+from ...dialects.source_location import Location
+from .c_types import LONG, ArrayType, CType, IntegerType, PointerType
 from .tree import (
     Binary,
     Declare,
@@ -96,3 +97,22 @@ def element_of(pointer: Expression) -> Subscript | None:
         index = Binary(pointer.place, LONG, pointer.operator, one, other)
         return Subscript(pointer.place, inner.type, inner.base, index)
     return None
+
+
+def element_behind(
+    place: Location, kind: CType, pointer: Expression, index: Expression
+) -> Subscript:
+    """An element behind the one that a pointer points at: `(a + i)[j]` -> `a[i + j]`."""
+    while isinstance(pointer, Binary) and pointer.operator in ("+", "-"):
+        left, right = pointer.left, pointer.right
+        if isinstance(left.type, IntegerType):
+            left, right = right, left
+        if pointer.operator == "+" and isinstance(index, Literal) and index.value == 0:
+            index = right
+        else:
+            far, near = widened(right), widened(index)
+            if pointer.operator == "-":
+                far = Unary(place, LONG, "-", far)
+            index = Binary(place, LONG, "+", far, near)
+        pointer = left
+    return Subscript(place, kind, pointer, index)

@@ -256,7 +256,7 @@ class Arithmetic:
                 "one factor must be a constant; give the array two dimensions",
             )
         elif symbol in "/%" and affine:
-            positive = isinstance(right, Constant) and right.value > 0
+            positive = isinstance(right, Constant) and right.value.real > 0
             self.emitter.require_operations(
                 node,
                 f"the left operand of '{symbol}' may be negative, and C rounds towards zero"
@@ -286,6 +286,7 @@ class Arithmetic:
             return None
         else:
             result = _FOLDED[symbol](one, other)
+        assert isinstance(kind, IntegerType)
         return Constant(kind.wrap(int(result)), kind)
 
     def _affine(self, symbol: str, left: Value, right: Value, kind: IntegerType) -> Index | None:
@@ -295,8 +296,8 @@ class Arithmetic:
             return None
         if symbol in "+-":
             return one.plus(other, 1 if symbol == "+" else -1)
-        first = left.value if isinstance(left, Constant) else None
-        constant = right.value if isinstance(right, Constant) else None
+        first = left.value.real if isinstance(left, Constant) else None
+        constant = right.value.real if isinstance(right, Constant) else None
         if symbol == "*" and first is not None:
             return other.times(int(first))
         if constant is None:
@@ -362,6 +363,7 @@ class Arithmetic:
         elif predicate in ("eq", "ne"):
             name = f"cmpi {predicate}"
         else:
+            assert isinstance(one.type, IntegerType)
             name = f"cmpi {'s' if one.type.signed else 'u'}{predicate}"
         text = f"arith.{name}, {one.name}, {other.name} : {one.type.mlir}"
         return self.emitter.operation(text, node)

@@ -138,6 +138,12 @@ LONG = IntegerType("long", 64, signed=True, rank=1)
 FLOAT, DOUBLE = FloatType("float", 32), FloatType("double", 64)
 
 
+def complex_of(left: ComplexType, right: CType) -> ComplexType:
+    """The type of `left * right`, which has parts as long as the longer ones of both."""
+    part = right.part if isinstance(right, ComplexType) else right
+    return ComplexType(DOUBLE) if part == DOUBLE else left
+
+
 def promoted(kind: NumberType) -> NumberType:
     """The integer promotion: what arithmetic makes of a short type."""
     return INT if isinstance(kind, IntegerType) and kind.width < 32 else kind

@@ -37,7 +37,7 @@ def constant(node: Expression) -> int | None:
         value = constant(node.operand)
         return None if value is None else -value
     if isinstance(node, Literal) and isinstance(node.type, IntegerType):
-        return int(node.value)
+        return int(node.value.real)
     return None
 
 

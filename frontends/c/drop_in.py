@@ -10,6 +10,7 @@ from pathlib import Path
 from xdsl.dialects import func
 
 from ...dialects.errors import SourceError
+from ...dialects.marks import FULL_RANGE
 from ...passes.machine.target import Target
 from ...passes.polyhedral.isl_context import TooComplexError
 from ...passes.schedules.errors import TransformationError
@@ -127,6 +128,7 @@ def drop_in_text(path: str | Path, name: str, flags: Sequence[str], options: Opt
 def _check(translation: Translation, options: Options) -> None:
     """Raises SourceError for a region that no call may stand for."""
     _check_place(translation)
+    _check_products(translation)
     _check_threads(translation, options)
     check_gathers(translation)
     check_conditional_accesses(translation)
@@ -223,6 +225,20 @@ def _check_place(translation: Translation) -> None:
             region.place,
             "write the loop outside of the macro",
         )
+
+
+def _check_products(translation: Translation) -> None:
+    """Raises SourceError for products of complex numbers that recover infinities.
+
+    They are several times the work of the formula, where C has a branch that is never taken.
+    """
+    for line, node in zip(translation.code.splitlines(), translation.nodes, strict=True):
+        if "complex.mul" in line and FULL_RANGE in line:
+            raise SourceError(
+                "a product of complex numbers recovers infinities from NaN: C is as fast",
+                translation.place(node),
+                f"give {LIMITED_RANGE} if there are none",
+            )
 
 
 def _heads(translation: Translation) -> list[str]:

@@ -160,12 +160,12 @@ class Expressions:
             return None
         word, dividend, divisor = found
         left, right = self.static(dividend), self.static(divisor)
-        if left is None or not isinstance(right, Constant) or right.value <= 0:
+        if left is None or not isinstance(right, Constant) or right.value.real <= 0:
             return None
         index = index_of(left)
         if index is None or index.affine is None:
             return None
-        return linear(Index((quotient(word, index.affine, int(right.value)),)), kind)
+        return linear(Index((quotient(word, index.affine, int(right.value.real)),)), kind)
 
     def converted(self, node: Expression, kind: NumberType) -> Value:
         """The value of an expression in a type."""

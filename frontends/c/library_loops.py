@@ -102,7 +102,7 @@ def _elements(size: Expression, width: int) -> Expression | None:
     if isinstance(size, Cast) and not size.explicit:
         return _elements(size.operand, width)
     if isinstance(size, Literal):
-        whole, rest = divmod(int(size.value), width)
+        whole, rest = divmod(int(size.value.real), width)
         return None if rest else Literal(size.place, LONG, whole)
     if width == 1:
         return _long(size)

@@ -229,7 +229,7 @@ class Loops:
                 amount.place,
                 "make it a number or a macro",
             )
-        return sign * int(found.value)
+        return sign * int(found.value.real)
 
     def _compared(
         self, node: Expression, symbol: Symbol
@@ -282,7 +282,7 @@ class Loops:
         amount = self.expressions.static(bare(right))
         if not is_name(_widened(left, symbol), symbol) or not isinstance(amount, Constant):
             return None
-        return int(amount.value) if node.operator == "+" else -int(amount.value)
+        return int(amount.value.real) * (1 if node.operator == "+" else -1)
 
     def _limits(
         self, node: Expression, symbol: Symbol, step: int, first: Index

@@ -9,12 +9,10 @@ from typing import TypeAlias
 from clang import cindex
 
 from ...dialects.source_location import Location
-from .aliases import element_of
+from .aliases import element_behind, element_of
 from .c_source import CSource
 from .c_types import (
-    DOUBLE,
     INT,
-    LONG,
     ArrayType,
     ComplexType,
     CType,
@@ -22,6 +20,7 @@ from .c_types import (
     NumberType,
     OtherType,
     PointerType,
+    complex_of,
     has_structures,
     promoted,
 )
@@ -43,7 +42,6 @@ from .tree import (
     Unary,
     Unsupported,
     walk,
-    widened,
 )
 
 Inliner: TypeAlias = (
@@ -325,7 +323,7 @@ class ExpressionReader:
             # it, but for shifts, which have the promoted type of the left one.
             computed = right.type
             if isinstance(left.type, ComplexType):
-                computed = _complex_of(left.type, right.type)
+                computed = complex_of(left.type, right.type)
             if operator in ("<<=", ">>=") and isinstance(left.type, IntegerType):
                 computed = promoted(left.type)
             return Assignment(place, kind, operator[:-1], left, right, computed)
@@ -474,12 +472,6 @@ def _has_statements(node: Expression) -> bool:
     return False
 
 
-def _complex_of(left: ComplexType, right: CType) -> ComplexType:
-    """The type of `left * right`, which has parts as long as the longer ones of both."""
-    part = right.part if isinstance(right, ComplexType) else right
-    return ComplexType(part) if part == DOUBLE else left
-
-
 def _converted(value: Expression, kind: CType) -> Expression:
     return Cast(value.place, kind, value, explicit=False) if value.type != kind else value
 
@@ -492,25 +484,6 @@ def _passed(parameter: Symbol, argument: Expression) -> Expression:
         element = argument.operand
         return Binary(argument.place, argument.type, "+", element.base, element.index)
     return argument
-
-
-def element_behind(
-    place: Location, kind: CType, pointer: Expression, index: Expression
-) -> Subscript:
-    """An element behind the one that a pointer points at: `(a + i)[j]` -> `a[i + j]`."""
-    while isinstance(pointer, Binary) and pointer.operator in ("+", "-"):
-        left, right = pointer.left, pointer.right
-        if isinstance(left.type, IntegerType):
-            left, right = right, left
-        if pointer.operator == "+" and isinstance(index, Literal) and index.value == 0:
-            index = right
-        else:
-            far, near = widened(right), widened(index)
-            if pointer.operator == "-":
-                far = Unary(place, LONG, "-", far)
-            index = Binary(place, LONG, "+", far, near)
-        pointer = left
-    return Subscript(place, kind, pointer, index)
 
 
 def _outlives_calls(variable: cindex.Cursor) -> bool:

@@ -6,12 +6,14 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from string import ascii_letters
+from typing import TypeGuard
 
 import numpy as np
 
 from ..text.affine import Affine
 from .captured import Captured
 from .source import PythonSource
+from .views import same
 
 Shape = tuple[Affine, ...]
 
@@ -62,6 +64,7 @@ class Contractions:
     source: PythonSource
     captured: Captured
     shape: Callable[[ast.expr], Shape]
+    is_truth: Callable[[ast.expr], bool]
     _letters: str = field(default=ascii_letters, init=False)
 
     def kind(self, node: ast.expr) -> str | None:
@@ -73,7 +76,8 @@ class Contractions:
         found = self.captured.resolve(node.func)
         kind = next((kind for each, kind in _KINDS.items() if each is found), None)
         if kind is None and isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
-            return _METHODS[node.func.attr] if self.shape(node.func.value) else None
+            array = node.func.value
+            return _METHODS[node.func.attr] if self._selects(array) or self.shape(array) else None
         return kind
 
     def read(self, node: ast.expr) -> Contraction | None:
@@ -152,6 +156,8 @@ class Contractions:
             raise self.source.error(
                 node, f"'{ast.unparse(node.func)}' takes an array, axis= and keepdims= here"
             )
+        if kind == "sum" and self._selects(given["array"]):
+            given["array"] = self._selected(given["array"])
         rank = len(self.shape(given["array"]))
         if not rank:
             raise self.source.error(node, f"'{ast.unparse(node.func)}' takes an array here")
@@ -165,6 +171,27 @@ class Contractions:
         labels = self._letters[:rank]
         result = "".join(label for axis, label in enumerate(labels) if axis not in axes)
         return Contraction(kind, (given["array"],), (labels,), result, tuple(kept))
+
+    def _selects(self, node: ast.expr) -> TypeGuard[ast.Subscript]:
+        """Whether an expression is the elements of an array that a mask selects."""
+        if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice | ast.Tuple):
+            return False
+        return self.is_truth(node.slice) and bool(self.shape(node.slice))
+
+    def _selected(self, node: ast.Subscript) -> ast.expr:
+        """What is added up for the elements that a mask selects: zero for others.
+
+        np.sum(A[A > 0])   ->   np.sum(np.where(A > 0, A, 0))
+        """
+        mask, extents = self.shape(node.slice), self.shape(node.value)
+        if len(mask) != len(extents) or not all(map(same, mask, extents)):
+            return node
+        where = ast.Name("np.where", ast.Load())
+        where.meaning = np.where  # pyright: ignore[reportAttributeAccessIssue]
+        chosen = ast.Call(where, [node.slice, node.value, ast.Constant(0)], [])
+        for each in (where, chosen, chosen.args[2]):
+            ast.copy_location(each, node)
+        return chosen
 
     def _axes(self, node: ast.expr | None, rank: int) -> tuple[int, ...]:
         if node is None or (isinstance(node, ast.Constant) and node.value is None):

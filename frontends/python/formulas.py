@@ -13,7 +13,7 @@ import numpy as np
 
 from .captured import MISSING, Captured
 from .local_functions import PlainFunction
-from .numpy_functions import FORMULAS, LOOPS, METHODS, VARIANTS, arange_between, joined
+from .numpy_functions import ARANGE_BETWEEN, FORMULAS, JOINED, LOOPS, METHODS, VARIANTS
 from .source import PythonSource
 
 Found = TypeVar("Found")
@@ -35,7 +35,7 @@ class Formulas(ast.NodeTransformer):
             arguments.insert(0, node.func.value)
         formula, loops = _lookup(FORMULAS, found), _lookup(LOOPS, found)
         if found is np.arange and len(arguments) > 1:
-            loops = arange_between
+            loops = ARANGE_BETWEEN
         kind = next((each.value for each in keywords if each.arg == "dtype"), None)
         if found is np.arange and kind is not None:
             keywords = [each for each in keywords if each.arg != "dtype"]
@@ -67,7 +67,7 @@ class Formulas(ast.NodeTransformer):
             return node
         result = parts.elts[0]
         for each in parts.elts[1:]:
-            result = _call(joined, [result, each], [], node)
+            result = _call(JOINED, [result, each], [], node)
         return result
 
 

@@ -285,7 +285,7 @@ def _arange(stop):
     return values
 
 
-def arange_between(start, stop, step=1):
+def _arange_between(start, stop, step=1):
     values = np.empty(-((start - stop) // step), dtype=np.int64)
     for i in range(-((start - stop) // step)):
         values[i] = start + i * step
@@ -304,7 +304,7 @@ def _linspace(start, stop, num=50):
     return values
 
 
-def joined(a, b):
+def _joined(a, b):
     both = np.empty(len(a) + len(b), dtype=np.result_type(a, b))
     both[: len(a)] = a
     both[len(a) :] = b
@@ -372,6 +372,10 @@ VARIANTS: dict[Any, tuple[str, int, Mapping[Any, Callable[..., Any]]]] = {
     ),
 }
 """The same with an argument that is a literal: its name, its position, and the functions."""
+
+ARANGE_BETWEEN: Callable[..., Any] = _arange_between
+JOINED: Callable[..., Any] = _joined
+"""`np.arange` with a start, and `np.concatenate` of two arrays."""
 
 METHODS = {"var": np.var, "std": np.std, "cumsum": np.cumsum, "cumprod": np.cumprod} | {
     "argmax": np.argmax,

@@ -64,7 +64,9 @@ class Reductions:
         self.nests = nests
         self.arrays = arrays
         self.inline = inline
-        self.forms = Contractions(source, expressions.captured, expressions.shape)
+        self.forms = Contractions(
+            source, expressions.captured, expressions.shape, expressions.is_truth
+        )
 
     def compute(self, node: ast.AST, name: str = "", *, whole: bool = True) -> None:
         """Emits all contractions inside of an expression: they are `computed` behind that.

@@ -13,7 +13,7 @@ from ..text.emitter import Block, Emitter
 from .array_statements import ArrayStatements
 from .assertions import require
 from .branches import Branches
-from .early_returns import Leave, NoValue
+from .early_returns import NoValue
 from .element_types import ElementType
 from .expressions import Expressions, Meaning
 from .inlining import Callees, bind
@@ -22,6 +22,7 @@ from .nests import Nests
 from .opaque import Opaque
 from .promises import Promise, prange
 from .reductions import Reductions
+from .refused_statements import REFUSED
 from .results import Result, spelled_result
 from .source import PythonSource
 from .values import Kind, Scalar, Value, element_of
@@ -208,7 +209,7 @@ class Statements:
                 "leave it out, or call it outside of the kernel",
             )
         elif not isinstance(node, ast.Pass):
-            reason, hint = _REFUSED.get(type(node), ("this statement is not supported", None))
+            reason, hint = REFUSED.get(type(node), ("this statement is not supported", None))
             raise self.source.error(node, reason, hint)
 
     # Loops
@@ -358,11 +359,9 @@ class Statements:
             values = [*self.several.get(node.value, [])]
         elif isinstance(node.value, ast.Tuple):
             self.reductions.compute(node.value)
-            value = self.expressions.value
-            values = [
-                view if (view := self.expressions.view(each)) and view.rank else value(each)
-                for each in node.value.elts
-            ]
+            written = node.value.elts  # more than there are targets are refused below
+            pairs = zip(written, (*targets, *written), strict=False)
+            values = [self._one(each, target) for each, target in pairs]
         else:
             raise self.source.error(
                 node.value, "several variables need as many values", "write `a, b = x, y`"
@@ -374,6 +373,15 @@ class Statements:
                 self.arrays.name(target, value)
             else:
                 self._store(target, value, node)
+
+    def _one(self, node: ast.expr, target: ast.expr) -> Meaning:
+        """One of several values that are assigned together: a new array, a view or a number."""
+        view = self.expressions.view(node)
+        if view is not None and view.rank:
+            return view
+        if self.expressions.shape(node) and isinstance(target, ast.Name):
+            return self.local_arrays.holding(target.id, node)
+        return self.expressions.value(node)
 
     def _update(self, node: ast.AugAssign) -> None:
         if self._assigns_array(node.target, node):
@@ -490,18 +498,3 @@ class Statements:
         self.emitter.allocate(block, cell, element.mlir, node, zero)
         self._cells[variable] = variable.cell = cell
         return cell
-
-
-_REFUSED: dict[type[ast.stmt], tuple[str, str | None]] = {
-    ast.Break: (
-        "'break' must be behind an 'if', in a loop over a range or a 'while' loop",
-        "give the range its last value",
-    ),
-    Leave: ("'return' in a loop over constants, or without an 'if'", "write a loop over a range"),
-    ast.Continue: ("'continue' is not supported", "write the opposite condition as an 'if'"),
-    ast.FunctionDef: (
-        "a function that is decorated, or is defined in a loop or condition",
-        "define it at the top of the kernel",
-    ),
-    ast.Expr: ("this statement has no effect", "assign the value"),
-}

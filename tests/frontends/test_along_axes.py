@@ -12,7 +12,7 @@ from loopwright.dialects.errors import SourceError
 
 
 @loopwright.kernel
-def running(a, x):
+def running(a: Any, x: Any) -> Any:
     return (
         np.cumsum(a, axis=-1),
         np.cumsum(a, 0),
@@ -27,27 +27,27 @@ def running(a, x):
 
 
 @loopwright.kernel
-def of_three(b):
+def of_three(b: Any) -> Any:
     return np.cumsum(b, axis=0), np.cumsum(b, axis=1), np.cumsum(b, axis=-1)
 
 
 @loopwright.kernel
-def places(a):
+def places(a: Any) -> Any:
     return np.argmax(a, axis=1), a.argmin(0), np.argmin(a, axis=-1), np.argmax(a, 0)
 
 
 @loopwright.kernel
-def differences(a, x):
+def differences(a: Any, x: Any) -> Any:
     return np.diff(a, axis=0), np.diff(a), np.diff(a, axis=1), np.diff(x, axis=0)
 
 
 @loopwright.kernel
-def convolved(x, k):
+def convolved(x: Any, k: Any) -> Any:
     return np.convolve(x, k), np.convolve(x, k, mode="same"), np.convolve(x, k, "valid")
 
 
 @loopwright.kernel
-def triangles(a):
+def triangles(a: Any) -> Any:
     return np.triu(a), np.tril(a, -1), np.triu(a, k=2)
 
 
@@ -76,7 +76,7 @@ def test_results_of_numpy(kind: str) -> None:
 
 def test_running_sums_of_a_matrix_as_one_are_refused() -> None:
     @loopwright.kernel
-    def flattened(a):
+    def flattened(a: Any) -> Any:
         return np.cumsum(a)
 
     with pytest.raises(SourceError, match=r"an array of shape .* where one number is needed"):

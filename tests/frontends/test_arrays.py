@@ -166,3 +166,50 @@ def shared(u, n: int):
     exec(compile(source, str(path), "exec"), names)
     with pytest.raises(loopwright.errors.SourceError, match="another name as well"):
         names["shared"](np.ones(5), 2)
+
+
+@loopwright.kernel
+def centred(x: Any, y: Any):
+    a, b = x - np.mean(x), y - np.mean(y)
+    for i in range(2):
+        c, d = a * i, y + i
+        y[:] = c - d
+    return np.dot(a, b), a[1:] + b[1:]
+
+
+def test_several_new_arrays() -> None:
+    x, y = np.random.default_rng(1).random((2, 20))
+    expected, found = y.copy(), y.copy()
+    pairs = zip(centred.python(x, expected), centred(x, found), strict=True)
+    for one, other in (*pairs, (expected, found)):
+        np.testing.assert_allclose(other, one, rtol=1e-13)
+
+
+@loopwright.kernel
+def selected(a: Any, x: Any, k: Any):
+    rows = x > 0
+    return (
+        np.sum(x[x > 0]),
+        x[(x > 0) & (x < 1)].sum(),
+        np.sum((a * 2)[a > 0.5]),
+        a[a > 3].sum(),
+        k[k > 3].sum(),
+        np.sum(x[rows]) + x[np.isnan(x)].sum(),
+    )
+
+
+def test_sums_of_what_a_mask_selects() -> None:
+    a, x = np.random.default_rng(2).random((5, 7)), np.linspace(-2, 2, 9)
+    k = np.arange(12, dtype=np.uint8) * np.uint8(20)
+    for one, other in zip(selected.python(a, x, k), selected(a, x, k), strict=True):
+        assert type(one) is type(other)
+        np.testing.assert_allclose(other, one, rtol=1e-13)
+
+
+def test_rows_that_a_mask_selects_are_refused() -> None:
+    @loopwright.kernel
+    def rows(a: Any, x: Any):
+        return np.sum(a[x > 0])
+
+    with pytest.raises(SourceError):
+        rows(np.ones((4, 4)), np.ones(4))

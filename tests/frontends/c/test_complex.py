@@ -6,6 +6,7 @@ import ctypes
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,21 +84,21 @@ def library(source: Path, *flags: str) -> ctypes.CDLL:
     return ctypes.CDLL(str(built))
 
 
-def numbers(count: int, seed: int) -> np.ndarray:
+def numbers(count: int, seed: int) -> Any:
     random = np.random.default_rng(seed)
     return random.normal(size=count) + 1j * random.normal(size=count)
 
 
-def specials(count: int, seed: int) -> np.ndarray:
+def specials(count: int, seed: int) -> Any:
     """Every second number has infinities, NaN and signed zeros as parts."""
     found, random = numbers(count, seed), np.random.default_rng(seed + 100)
     found.real[::2], found.imag[::2] = (random.choice(SPECIAL, len(found[::2])) for _ in range(2))
     return found
 
 
-def arguments(name: str, n: int) -> dict[str, object]:
+def arguments(name: str, n: int, *, special: bool = True) -> dict[str, Any]:
     rows, m = (3, n + 3) if name == "filtered" else (1, n)
-    has_specials = name in ("product", "quotient")
+    has_specials = special and name in ("product", "quotient")
     make = specials if has_specials else numbers
     z = numbers(rows * m, 2).reshape(rows, m) if rows > 1 else numbers(n, 2)
     return {
@@ -105,7 +106,8 @@ def arguments(name: str, n: int) -> dict[str, object]:
         "m": m,
         "z": z,
         "f": numbers(n, 3).astype(np.complex64),
-        "x": make(max(m, n), 4) * (1 if has_specials else np.arange(max(m, n)) % 3),
+        "x": make(max(m, n), 4)
+        * (1 if name in ("product", "quotient") else np.arange(max(m, n)) % 3),
         "y": make(n, 5),
         "a": numbers(n, 6).real.copy(),
         "energy": np.zeros(()),
@@ -125,8 +127,8 @@ ORDER = {
 }
 
 
-def call(compiled: ctypes.CDLL, name: str, n: int) -> Mapping[str, object]:
-    given = arguments(name, n)
+def call(compiled: ctypes.CDLL, name: str, n: int, *, special: bool = True) -> Mapping[str, object]:
+    given = arguments(name, n, special=special)
     values = [given[each] for each in ORDER[name].split()]
     compiled[name](
         *(e.ctypes.data_as(ctypes.c_void_p) if isinstance(e, np.ndarray) else e for e in values)
@@ -157,15 +159,22 @@ def test_results_of_gcc(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("machine_code", [False, True])
-def test_drop_in_sources(machine_code: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("flags", [(), ("-fcx-limited-range",)])
+def test_drop_in_sources(flags: tuple[str, ...], machine_code: bool, tmp_path: Path) -> None:
     source, output = tmp_path / "complex.c", tmp_path / "replaced.c"
     source.write_text(PROGRAM)
-    made = loopwright.drop_in(source, output, machine_code=machine_code)
-    assert {*ORDER} - {"powers"} <= {each.partition("_")[0] for each in made.replaced}
-    expected, found = library(source, "-O0"), library(output, "-O2", "-Wall", "-Wextra", "-Werror")
-    for name in ORDER:
+    made = loopwright.drop_in(source, output, machine_code=machine_code, cflags=flags)
+    # Products that recover infinities stay as C has them.
+    replaced = {*ORDER} - {"powers"} if flags else {"quotient", "mixed"}
+    assert {each.partition("_")[0] for each in made.replaced} == replaced
+    assert flags or "recovers infinities" in made.left_out[0].message
+    expected = library(source, "-O0", *flags)
+    found = library(output, "-O2", "-Wall", "-Wextra", "-Werror", *flags)
+    for name in replaced if flags else ORDER:
         for n in (5, 203):
-            assert_equal(call(found, name, n), call(expected, name, n), name)
+            special = not flags
+            one, other = (call(each, name, n, special=special) for each in (found, expected))
+            assert_equal(one, other, name)
 
 
 @pytest.mark.parametrize("switch", ["-fcx-limited-range", "#pragma STDC CX_LIMITED_RANGE ON"])
@@ -181,3 +190,36 @@ def test_limited_range(switch: str, tmp_path: Path) -> None:
     assert not np.isinf(z[0])
     full.compile()(1, z, x, y)
     assert np.isinf(z[0])
+
+
+STATEMENTS = (
+    "z[i]++; --z[i]; z[i] = z[i]--;",
+    "z[i] = !x[i] + (x[i] && a[i] > 0);",
+    "z[i] = a[i] ? x[i] : 1;",
+    "a[i] = (int)x[i] + (float)x[i] + creal(a[i]) + cimag(3) + cabs(a[i]);",
+    "z[i] /= a[i] + 2; z[i] += a[i] / (x[i] + 3); a[i] += x[i]; a[i] *= x[i];",
+    "z[i] = +x[i] - -x[i] + x[i] * 0 + I * I + 1.0i * 2;",
+    "int k = x[i]; _Bool t = x[i]; z[i] = k + t; if (x[i]) a[i] = 1;",
+    "z[i] = x[i] == 1 ? I : conj(2.0); z[i] += x[(int)a[i] & 3];",
+    "enum { Q = 2 }; z[i] = Q * I + 'a' + 1u * x[i];",
+    "number w[2] = {1, I}; z[i] = w[i % 2]; for (int k = 0; k < 3; k++) z[i] = z[i] * x[i] + 1;",
+)
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_statements(statement: str, tmp_path: Path) -> None:
+    source = tmp_path / "complex.c"
+    source.write_text(
+        "#include <complex.h>\ntypedef double complex number;\n"
+        "void f(int n, number *restrict z, const number *restrict x, double *restrict a) {\n"
+        f"  for (int i = 0; i < n; i++) {{ {statement} }}\n}}\n"
+    )
+    function = loopwright.load(source)["f"]
+    given, expected = ({**arguments("chosen", 9)} for _ in range(2))
+    function.compile("default")(*(given[each.place.name] for each in function.signature.arguments))
+    values = [expected[each] for each in "nzxa"]
+    library(source, "-O0").f(
+        *(e.ctypes.data_as(ctypes.c_void_p) if isinstance(e, np.ndarray) else e for e in values)
+    )
+    for each in "za":
+        np.testing.assert_allclose(given[each], expected[each], 1e-12, 1e-12)

@@ -140,7 +140,7 @@ def test_other_uses(libraries: tuple[ctypes.CDLL, ctypes.CDLL]) -> None:
         ]
         # A region that writes to the pointers themselves stays as it is.
         counts.append(called(compiled, "bytes", 1, overwritten, overwritten))
-        results.append([a, b, c, y, overwritten - np.uint64(c.ctypes.data)])
+        results.append([a, b, c, y, overwritten[:1] % np.uint64(256)])
         assert counts == ([0] * 6 if compiled is libraries[0] else [1, 0, 1, 1, 1, 0])
     for one, other in zip(*results, strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-5 if one.dtype == "f4" else 1e-13)
