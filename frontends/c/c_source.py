@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from ...dialects.source_location import Location
@@ -27,10 +26,17 @@ class CSource:
 LIMITED_RANGE = "-fcx-limited-range"
 """The flag that makes products of complex numbers those of the formula alone."""
 
-_LIMITING = {LIMITED_RANGE, "-fcx-fortran-rules", "-ffast-math", "-Ofast"}
+_LIMITING = {LIMITED_RANGE, "-fcx-fortran-rules", "-ffast-math"}
 
 
-def limits_complex_range(source: CSource, flags: Sequence[str]) -> bool:
-    """Whether flags or the whole file say that infinite complex numbers do not matter."""
-    switches = re.findall(r"#\s*pragma\s+STDC\s+CX_LIMITED_RANGE\s+(\w+)", source.text)
-    return not _LIMITING.isdisjoint(flags) or (bool(switches) and {*switches} == {"ON"})
+def limits_complex_range(flags: Sequence[str]) -> bool:
+    """Whether flags, of which later ones undo earlier ones, say that infinities do not matter."""
+    found: dict[str, bool] = {}
+    for flag in flags:
+        if flag.startswith("-O"):
+            found["-O"] = flag == "-Ofast"
+        elif flag in _LIMITING:
+            found[flag] = True
+        elif flag.startswith("-fno-"):
+            found[f"-f{flag.removeprefix('-fno-')}"] = False
+    return any(found.values())

@@ -70,7 +70,7 @@ class Reader:
         self, source: CSource, flags: Sequence[str] = (), *, joins_rows: bool = False
     ) -> None:
         self.source = source
-        self._limits_complex_range = limits_complex_range(source, flags)
+        self._limits_complex_range = limits_complex_range(flags)
         self.expressions = ExpressionReader(source, joins_rows=joins_rows)
         self.procedures = Procedures(self.expressions, self._block)
         self.expressions.inliner = self.procedures.value

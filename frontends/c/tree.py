@@ -266,7 +266,7 @@ class Function:
     """A function with a body.
 
     Where it `limits_complex_range`, products of complex numbers are the formula's alone: infinities
-    are not recovered from NaN (`#pragma STDC CX_LIMITED_RANGE ON`).
+    are not recovered from NaN (`-fcx-limited-range`).
     """
 
     name: str

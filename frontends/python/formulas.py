@@ -137,11 +137,12 @@ def _take(
 
 
 def _literal(node: ast.expr) -> object:
-    """The value of a literal; MISSING for all else."""
+    """The value of a literal; MISSING for all else, also where it only equals an integer."""
     try:
-        return ast.literal_eval(node)
-    except ValueError:
+        value = ast.literal_eval(node)
+    except (TypeError, ValueError):
         return MISSING
+    return MISSING if isinstance(value, bool | float) else value
 
 
 def _lookup(table: Mapping[Any, Found], found: object) -> Found | None:

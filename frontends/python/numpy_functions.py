@@ -261,18 +261,20 @@ def _convolved_valid(a, v):
 
 
 def _triu(m, k=0):
+    rows, columns = m.shape
     kept = np.copy(m)
-    for i in range(len(m)):
-        for j in range(m.shape[1]):
+    for i in range(rows):
+        for j in range(columns):
             if j - i < k:
                 kept[i, j] = 0
     return kept
 
 
 def _tril(m, k=0):
+    rows, columns = m.shape
     kept = np.copy(m)
-    for i in range(len(m)):
-        for j in range(m.shape[1]):
+    for i in range(rows):
+        for j in range(columns):
             if j - i > k:
                 kept[i, j] = 0
     return kept

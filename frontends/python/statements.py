@@ -205,8 +205,8 @@ class Statements:
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             raise self.source.error(
                 node,
-                f"'{ast.unparse(node.value.func)}' is no kernel, so its call has no effect",
-                "leave it out, or call it outside of the kernel",
+                f"'{ast.unparse(node.value.func)}' is no kernel: such a call is not supported",
+                "call it outside of the kernel",
             )
         elif not isinstance(node, ast.Pass):
             reason, hint = REFUSED.get(type(node), ("this statement is not supported", None))

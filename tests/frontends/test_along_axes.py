@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.random_python import load_source
 
 import loopwright
 from loopwright.dialects.errors import SourceError
@@ -81,3 +83,23 @@ def test_running_sums_of_a_matrix_as_one_are_refused() -> None:
 
     with pytest.raises(SourceError, match=r"an array of shape .* where one number is needed"):
         flattened(numbers("f8", 3, 4))
+
+
+@pytest.mark.parametrize("axis", [True, 0.0, [], {1: 2}])
+def test_axes_that_are_no_integers_are_refused(axis: object, tmp_path: Path) -> None:
+    text = (
+        "import loopwright\nimport numpy as np\n@loopwright.kernel\n"
+        f"def sums(a):\n    return np.cumsum(a, axis={axis!r})\n"
+    )
+    with pytest.raises(SourceError):
+        load_source(text, tmp_path, "refused").sums(numbers("f8", 3, 4))
+
+
+@pytest.mark.parametrize("function", ["np.triu(a)", "np.tril(a)"])
+def test_triangles_of_three_dimensions_are_refused(function: str, tmp_path: Path) -> None:
+    text = (
+        "import loopwright\nimport numpy as np\n@loopwright.kernel\n"
+        f"def half(a):\n    return {function}\n"
+    )
+    with pytest.raises(SourceError):
+        load_source(text, tmp_path, "refused").half(numbers("f8", 2, 3, 3))

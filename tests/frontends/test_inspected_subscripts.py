@@ -311,3 +311,20 @@ def f(n: int, idx: i32["n"], x: f64["p"], a: f64["n"], b: f64["n"]):
     kernel = load_source(text, tmp_path, "copies").f
     found = inspections(kernel.function.scop)
     assert [len(found.gathers[each.name]) for each in kernel.function.scop.statements] == [0, 1]
+
+
+@pytest.mark.parametrize("schedule", [None, "", "default"])
+@pytest.mark.parametrize("subscript", ["i * j * 100000 + j", "i * j - 400 * i", "i * j + j * j"])
+def test_products_of_loop_variables_are_checked(
+    subscript: str, schedule: str | None, tmp_path: Path
+) -> None:
+    for number, access in enumerate((f"y[i] += p[{subscript}]", f"p[{subscript}] = y[i]")):
+        text = f"""{HEADER}
+def f(p: f64["t"], y: f64["n"]):
+    for i in range(len(y)):
+        for j in range(len(y)):
+            {access}
+"""
+        kernel = load_source(text, tmp_path, f"products{number}").f.compile(schedule, threads=1)
+        with pytest.raises(OutOfBounds, match="access outside of p"):
+            kernel(np.ones(5), np.zeros(20))

@@ -77,6 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-b",
         "--budget",
         "--seconds",
+        dest="seconds",
         default="5m",
         metavar="TIME",
         help="time for labelling: 90 (seconds), 90s, 10m (default: 5m)",
@@ -89,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Labels, learns, writes the model."""
-    budget = parse_time(arguments.budget)
+    budget = parse_time(arguments.seconds)
     folder = models_directory()
     if folder is None:
         raise UsageError("LOOPWRIGHT_MODELS is off: there is no place for labels and models")

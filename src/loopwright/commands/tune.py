@@ -148,6 +148,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-b",
         "--budget",
         "--seconds",
+        dest="seconds",
         metavar="TIME",
         help="time for searching and running: 60 (seconds), 2s, 5m",
     )
@@ -231,7 +232,7 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     if print_job_script(arguments):
         return 0
-    budget = None if arguments.budget is None else parse_time(arguments.budget)
+    budget = None if arguments.seconds is None else parse_time(arguments.seconds)
     function = one_function(arguments)
     if arguments.tiles:
         return _run_tiles(arguments, function, budget)
@@ -357,7 +358,7 @@ def _check(arguments: argparse.Namespace) -> None:
     needs_runs = arguments.tiles or (kind is not None and kind.runs != "at the end")
     if arguments.no_runs and needs_runs:
         raise UsageError("--no-runs is for searches by model, such as beam")
-    if arguments.budget is None and kind is not None and kind.runs == "within a budget":
+    if arguments.seconds is None and kind is not None and kind.runs == "within a budget":
         raise UsageError(f"--search {arguments.search} runs candidates: say how long with --budget")
     check_cluster(arguments)
     check_threads(arguments.threads)

@@ -42,8 +42,8 @@ def test_products(tmp_path: Path, fast_math: bool) -> None:
         np.testing.assert_allclose(y, whole @ x, rtol=1e-12)
 
 
-@pytest.mark.parametrize("schedule", ["", "default"])
-def test_subscripts_beyond_the_end_are_refused(tmp_path: Path, schedule: str) -> None:
+@pytest.mark.parametrize("schedule", [None, "", "default"])
+def test_subscripts_beyond_the_end_are_refused(tmp_path: Path, schedule: str | None) -> None:
     kernel = load(tmp_path, PRODUCT).compile(schedule, threads=1)
     n = 40
     p, x, y = np.ones(n * (n + 1) // 2 - 1), np.ones(n), np.full(n, 7.0)
