@@ -9,7 +9,7 @@ from xdsl.dialects import affine, scf
 from xdsl.ir import SSAValue
 
 from . import integers
-from .accumulated_extrema import Body, accumulated_extrema, emit_extrema
+from .accumulated_extrema import AccumulatedExtremum, Body, accumulated_extrema, emit_extrema
 from .affine_expressions import emit_bound
 from .emitter import Emitters, FunctionEmitter, constant
 from .metadata import attach_loop_metadata
@@ -95,7 +95,7 @@ def _emit_for(
 ) -> None:
     block = op.body.block
     vectors = emitter.module.vector_hints.get(block.args[0])
-    is_affine = isinstance(op, affine.ForOp)
+    is_long = isinstance(op, affine.ForOp) and is_long_sum(op)
 
     def body(index: ir.Value, carried: list[ir.Value]) -> list[ir.Value]:
         emitter.values.update(zip(block.args, [index, *carried], strict=True))
@@ -111,11 +111,13 @@ def _emit_for(
             body,
             1 if in_order else unroll_hint(op),
             vectors=False if in_order else vectors,
-            is_long=is_affine and is_long_sum(op),
+            is_long=is_long,
         )
 
     initial = emitter.all_values(inits)
-    extrema = accumulated_extrema(emitter, op) if is_affine and vectors is not False else {}
+    extrema: dict[int, AccumulatedExtremum] = {}
+    if isinstance(op, affine.ForOp) and vectors is not False:
+        extrema = accumulated_extrema(emitter, op)
     if extrema:
         results = emit_extrema(emitter, extrema, initial, body, loop)
     else:
