@@ -76,11 +76,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-b",
         "--budget",
-        "--seconds",
-        dest="seconds",
         default="5m",
         metavar="TIME",
-        help="time for labelling: 90 (seconds), 90s, 10m (default: 5m)",
+        help="time for labelling: 90s, 10m (default: 5m)",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", type=Path, help="write the adapted model to another file"
@@ -90,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Labels, learns, writes the model."""
-    budget = parse_time(arguments.seconds)
+    budget = parse_time(arguments.budget)
     folder = models_directory()
     if folder is None:
         raise UsageError("LOOPWRIGHT_MODELS is off: there is no place for labels and models")

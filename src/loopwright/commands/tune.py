@@ -144,14 +144,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_program_arguments(parser)
     add_size_argument(parser)
     add_run_arguments(parser)
-    parser.add_argument(
-        "-b",
-        "--budget",
-        "--seconds",
-        dest="seconds",
-        metavar="TIME",
-        help="time for searching and running: 60 (seconds), 2s, 5m",
+    budget = parser.add_mutually_exclusive_group()
+    budget.add_argument(
+        "-b", "--budget", metavar="TIME", help="time for searching and running: 2s, 5m"
     )
+    budget.add_argument("--seconds", metavar="S", help="the budget in seconds")
     parser.add_argument(
         "--no-runs",
         action="store_true",
@@ -229,10 +226,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Searches, and prints and writes what was found."""
+    arguments.budget = arguments.budget or arguments.seconds
     _check(arguments)
     if print_job_script(arguments):
         return 0
-    budget = None if arguments.seconds is None else parse_time(arguments.seconds)
+    budget = None if arguments.budget is None else parse_time(arguments.budget)
     function = one_function(arguments)
     if arguments.tiles:
         return _run_tiles(arguments, function, budget)
@@ -358,7 +356,7 @@ def _check(arguments: argparse.Namespace) -> None:
     needs_runs = arguments.tiles or (kind is not None and kind.runs != "at the end")
     if arguments.no_runs and needs_runs:
         raise UsageError("--no-runs is for searches by model, such as beam")
-    if arguments.seconds is None and kind is not None and kind.runs == "within a budget":
+    if arguments.budget is None and kind is not None and kind.runs == "within a budget":
         raise UsageError(f"--search {arguments.search} runs candidates: say how long with --budget")
     check_cluster(arguments)
     check_threads(arguments.threads)

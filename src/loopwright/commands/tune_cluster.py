@@ -57,7 +57,7 @@ def check_cluster(arguments: argparse.Namespace) -> None:
         if arguments.searches is not None:
             raise UsageError("--searches is for --cluster-folder; add that")
         return
-    if arguments.seconds is None or arguments.no_runs:
+    if arguments.budget is None or arguments.no_runs:
         raise UsageError("--cluster-folder is for searches that run candidates: give a --budget")
     if arguments.plot is not None:
         raise UsageError("--plot draws one search: leave it out, or --cluster-folder")
