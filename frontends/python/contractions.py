@@ -157,6 +157,11 @@ class Contractions:
                 node, f"'{ast.unparse(node.func)}' takes an array, axis= and keepdims= here"
             )
         if kind == "sum" and self._selects(given["array"]):
+            if len(self.shape(given["array"].value)) > 1 and len(given) > 1:
+                raise self.source.error(
+                    node,
+                    "what a mask selects has one dimension: leave out axis= and keepdims=",
+                )
             given["array"] = self._selected(given["array"])
         rank = len(self.shape(given["array"]))
         if not rank:

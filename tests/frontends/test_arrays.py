@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.random_python import load_source
 
 import loopwright
 from loopwright import f64
@@ -213,3 +214,11 @@ def test_rows_that_a_mask_selects_are_refused() -> None:
 
     with pytest.raises(SourceError):
         rows(np.ones((4, 4)), np.ones(4))
+
+
+@pytest.mark.parametrize("options", ["axis=0", "axis=-1", "keepdims=True"])
+def test_axes_of_what_a_mask_selects_are_refused(options: str, tmp_path: Path) -> None:
+    text = "import loopwright\nimport numpy as np\n\n@loopwright.kernel\ndef f(A):\n"
+    text += f"    return np.sum(A[A > 0], {options})\n"
+    with pytest.raises(SourceError, match="what a mask selects has one dimension"):
+        load_source(text, tmp_path, "masked").f(np.ones((3, 4)))

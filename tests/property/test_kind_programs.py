@@ -34,6 +34,8 @@ FORMS = {
     "rows with a factor for each column": r"affine.load %A\d+\[4\] ",
     "stores under masks": r"scf.if %v\d+ \{",
     "sums over blocks in registers": r"to 8 iter_args\(%a\d+ = %a\d+\)",
+    "extrema by comparison": r"arith.cmpf \w+, (%v\d+), (%a\d+) : f\d+\n.*select %v\d+, \1,",
+    "rows of packed triangles": r"(%q\d+) = arith.muli %\w, %q\d+ : index\n.* = arith.divsi \1, ",
     "sweeps to the left": r"\[%\w \+ \d, -%\w( \+ \S+)+\]",
     "sweeps upwards": r"\[-%\w( \+ \S+)+, ",
 }

@@ -185,6 +185,18 @@ class KindValues(KindParts):
         predicate = choose(self.chooser, predicates)
         return self.code.emit(f"{operation} {predicate}, {value}, {limit} : {kind}", "i1", scope)
 
+    def _selected(self, scope: Scope, kind: str, one: str, other: str) -> str:
+        """One of two values, which a comparison of them chooses: operands in any order."""
+        operation = "arith.cmpf" if is_float(kind) else "arith.cmpi"
+        predicates = (
+            ("ogt", "olt", "oge", "ule", "ugt") if is_float(kind) else ("sgt", "slt", "uge")
+        )
+        compared = ", ".join(choose(self.chooser, ((one, other), (other, one))))
+        predicate = choose(self.chooser, predicates)
+        test = self.code.emit(f"{operation} {predicate}, {compared} : {kind}", "i1", scope)
+        chosen = ", ".join(choose(self.chooser, ((one, other), (other, one))))
+        return self.code.emit(f"arith.select {test}, {chosen} : {kind}", kind, scope)
+
     def _lookups(self, rows: Linear) -> list[ArraySpec]:
         """Arrays of integers from 0 to `rows`."""
         arrays: list[ArraySpec] = []

@@ -2,9 +2,9 @@
 
 Sweeps in place in all directions and colours, stencils that copy back or use planes in turn,
 interleaved channels, clamped borders, conditions on diagonals, looked-up rows, recurrences that
-lines share, repeated guards, masked stores, sums over blocks, products with offsets, short rows and
-pixels. `NESTS` is
-the table; what follows a nest uses the arrays that it has made as any others.
+lines share, repeated guards, masked stores, sums over blocks, products with offsets, short rows,
+pixels, extrema by comparison and packed triangles. `NESTS` is the table; what follows a nest uses
+the arrays that it has made as any others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .kind_values import KindValues
 from .random_expressions import linear, multiple
 from .random_memory import is_float
 from .random_values import Scope
-from .ranges import Affine, Linear
+from .ranges import Affine, Index, Linear, affine_map
 
 BLOCKS = (2, 4, 8)
 
@@ -306,6 +306,65 @@ class KindNests(KindValues):
                 total = term(inner, self._get(inner, sums, place))
                 self._put(inner, sums, place, total, bounded=False)
 
+    def extrema(self, scope: Scope) -> None:
+        """Extrema of rows by comparison, one or two of them, carried or in memory; zeros differ."""
+        kind = self._kind()
+        rows, found = self._array(kind, 2), [self._array(kind, 1) for _ in range(2)]
+        letter = "f" if is_float(kind) else "i"
+        with self._loops(scope, 1) as (outer, (i,)):
+
+            def step(inner: Scope, best: str) -> str:
+                row, column = (
+                    [multiple(i), multiple(inner.indices[-1])],
+                    choose(self.chooser, (0, 1)),
+                )
+                term = self._get(inner, rows, [row[0], row[1].shifted(column)])
+                if chance(self.chooser, 50):
+                    other = self.code.constant(choose(self.chooser, (-1, 0)), kind, inner)
+                    text = f"arith.mul{letter} {term}, {other} : {kind}"
+                    term = self.code.emit(text, kind, inner)
+                return self._selected(inner, kind, term, best)
+
+            if chance(self.chooser, 50):
+                start = self.code.constant(choose(self.chooser, (0, 3, -3)), kind, outer)
+                length = choose(self.chooser, (5, 70, 40))
+                self._put(
+                    outer,
+                    found[0],
+                    [multiple(i)],
+                    self._carried(outer, kind, start, [length], step),
+                )
+                return
+            with self._loops(outer, 1) as (inner, _):
+                for array in found[: choose(self.chooser, (1, 2))]:
+                    best = step(inner, self._get(inner, array, [multiple(i)]))
+                    self.lines.append(self._store(array, [multiple(i)], best))
+
+    def triangles(self, scope: Scope) -> None:
+        """Rows of a packed triangle, of which one begins at the product of a loop's variable."""
+        kind, length = self._kind(), choose(self.chooser, (5, 12, 20))
+        packed, column, sums = (self._array(kind, 1) for _ in range(3))
+        size = Linear((), length)
+        with (
+            self._loops(scope, 1, size) as (outer, (i,)),
+            self._loops(outer, 1, size) as (inner, (j,)),
+        ):
+            two, following, product, first = (self.memory.fresh("q") for _ in range(4))
+            self.lines += [
+                f"{two} = arith.constant 2 : index",
+                f"{following} = affine.apply {affine_map([multiple(i).shifted(1)])}",
+                f"{product} = arith.muli {i.name}, {following} : index",
+                f"{first} = arith.divsi {product}, {two} : index",
+            ]
+            row = multiple(Index(first, Linear(), Linear((), length * (length - 1) // 2)))
+            value = self._get(inner, packed, [row + multiple(j)])
+            value = self._combined(inner, kind, value, self._get(inner, column, [multiple(j)]))
+            if chance(self.chooser, 30):
+                self._put(inner, packed, [row + multiple(j)], value)
+                return
+            total = self._combined(inner, kind, value, self._get(inner, sums, [multiple(i)]))
+            self._put(inner, sums, [multiple(i)], total)
+
     def offsets(self, scope: Scope) -> None:
         """Products of short integers less zero points, which stay along the sum, or almost."""
         short = choose(self.chooser, ("i8", "i8", "i16"))
@@ -332,4 +391,5 @@ NESTS: tuple[Callable[[KindNests, Scope], None], ...] = (
     *(KindNests.clamped, KindNests.diagonal, KindNests.lookup, KindNests.lookup),
     *(KindNests.recurrence, KindNests.guards, KindNests.masked, KindNests.blocks),
     *(KindNests.offsets, KindNests.short_rows, KindNests.pixels),
+    *(KindNests.extrema, KindNests.triangles),
 )

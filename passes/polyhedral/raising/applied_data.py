@@ -1,4 +1,4 @@
-"""Expands affine.apply of what comes from memory to arithmetic."""
+"""Expands affine.apply of what comes from memory, and of products, to arithmetic."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xdsl.ir.affine import (
 )
 
 from ....dialects.affine import ApplyOp
-from ..gathers import depends_on_data
+from ..gathers import is_irregular
 from .cells import insert_before
 
 _Make = Callable[[SSAValue, SSAValue], arith.SignlessIntegerBinaryOperation]
@@ -37,7 +37,7 @@ def expand_applied_data(function: func.FuncOp) -> None:
                                                                %k = arith.addi %0, %c1
     """
     for operation in list(function.walk()):
-        if isinstance(operation, ApplyOp) and depends_on_data(operation.result):
+        if isinstance(operation, ApplyOp) and is_irregular(operation.result):
             result = _expanded(operation, operation.map.data.results[0], operation.mapOperands)
             operation.result.replace_all_uses_with(result)
             operation.detach()
