@@ -26,17 +26,20 @@ class CSource:
 LIMITED_RANGE = "-fcx-limited-range"
 """The flag that makes products of complex numbers those of the formula alone."""
 
-_LIMITING = {LIMITED_RANGE, "-fcx-fortran-rules", "-ffast-math"}
+_EXPLICIT = {LIMITED_RANGE: True, "-fcx-fortran-rules": True, "-fno-cx-limited-range": False}
 
 
 def limits_complex_range(flags: Sequence[str]) -> bool:
-    """Whether flags, of which later ones undo earlier ones, say that infinities do not matter."""
-    found: dict[str, bool] = {}
+    """Whether flags say that infinities do not matter: explicitly, or else by fast math.
+
+    Later flags undo earlier ones.
+    """
+    explicit = None
+    fast, level = False, ""
     for flag in flags:
-        if flag.startswith("-O"):
-            found["-O"] = flag == "-Ofast"
-        elif flag in _LIMITING:
-            found[flag] = True
-        elif flag.startswith("-fno-"):
-            found[f"-f{flag.removeprefix('-fno-')}"] = False
-    return any(found.values())
+        explicit = _EXPLICIT.get(flag, explicit)
+        if flag in ("-ffast-math", "-fno-fast-math"):
+            fast = flag == "-ffast-math"
+        elif flag.startswith("-O"):
+            level = flag
+    return explicit if explicit is not None else fast or level == "-Ofast"

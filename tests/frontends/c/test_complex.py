@@ -186,6 +186,8 @@ def test_drop_in_sources(flags: tuple[str, ...], machine_code: bool, tmp_path: P
         ("-Ofast -O2", False),
         ("-ffast-math -fno-fast-math", False),
         ("-fcx-limited-range -fno-cx-limited-range", False),
+        ("-fno-cx-limited-range -ffast-math", False),
+        ("-fcx-limited-range -fno-fast-math", True),
         ("", False),
     ],
 )
