@@ -25,9 +25,10 @@ from ...runtime.calling.api_checks import (
 )
 from ...support.output_files import write_output
 from .c_file import read_regions, read_source
-from .c_source import LIMITED_RANGE, CSource
+from .c_source import CSource
 from .call_check import Entry, Kernel, entry
 from .clang_library import macro_names
+from .flags import LIMITED_RANGE, UNKNOWN_TO_CLANG, may_fuse, may_race
 from .machine_code import machine_code
 from .memory_checks import check_conditional_accesses, check_gathers
 from .optimised import PREFIX, Options, c_text, optimised_loops
@@ -89,10 +90,9 @@ def drop_in(
     if schedule is not None:
         check_text("drop_in", "schedule", schedule)
     check_target("drop_in", target)
-    fuses = not any(flag.startswith(("-std=c", "-ansi", "-ffp-contract=off")) for flag in cflags)
-    races = not _RACES.isdisjoint(cflags)
+    fuses, races = may_fuse(cflags), may_race(cflags)
     options = Options(schedule, sizes, threads, fast_math, target, machine_code, fuses, races)
-    known = [each for each in cflags if each not in _RACES]  # clang does not know them all
+    known = [each for each in cflags if each not in UNKNOWN_TO_CLANG]
     made = drop_in_text(path, str(output), known, options)
     write_output(output, made.text)
     return made
@@ -102,7 +102,7 @@ def drop_in_text(path: str | Path, name: str, flags: Sequence[str], options: Opt
     """The drop-in source of a C file, which will be called `name`; raises SourceError, OSError."""
     source = read_source(path)
     if options.fast_math:
-        flags = [*flags, LIMITED_RANGE]
+        flags = [LIMITED_RANGE, *flags]
 
     def check(translation: Translation) -> None:
         _check(translation, options)
@@ -188,7 +188,6 @@ def _rotations(translation: Translation) -> str:
 
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_RACES = {"-fallow-store-data-races", "-Ofast"}
 
 _HEAD = re.compile(r"for\s*\([^;,]*;[^;,]*;[^;,]*[-+=][^;,]*\)\s*")
 """The head of a loop that sets nothing but its variable."""

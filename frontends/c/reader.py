@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from clang import cindex
 
-from .c_source import CSource, limits_complex_range
+from .c_source import CSource
 from .c_types import INT
 from .clang_library import evaluate
+from .flags import limits_complex_range
 from .hoisting import keeps_order, spread
 from .initial_values import initial_elements
 from .jumps import BREAK, CONTINUE, has_jump, without_jumps

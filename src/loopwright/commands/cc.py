@@ -40,7 +40,8 @@ COMPILERS = ("gcc", "clang", "cc")
 _WITH_VALUE = ("-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter", "-imacros")
 _OTHER_FLAGS = (
     *("-std=", "-ansi", "-ffp-contract=", "-funsigned-char", "-fsigned-char", "-pthread", "-m32"),
-    *("-fallow-store-data-races", "-Ofast", "-fcx-limited-range", "-fcx-fortran-rules"),
+    *("-fallow-store-data-races", "-fno-allow-store-data-races", "-Ofast", "-fno-fast-math"),
+    *("-fcx-", "-fno-cx-"),
 )
 _WITH_OTHER_VALUE = ("-o", "-x", "-MF", "-MT", "-MQ", "-L", "-l", "-Xlinker", "-T", "-u", "-z")
 _OF_CODE = (
@@ -182,6 +183,7 @@ def target_of(given: Sequence[str]) -> Target | None:
 def _optimised(source: str, given: Sequence[str], folder: Path) -> tuple[Path | None, CompiledFile]:
     """The drop-in source of a file (None where it stays as it is), and what it replaces."""
     from .. import drop_in  # takes an extra
+    from ..frontends.c.flags import in_force, is_fast
 
     folder.mkdir()
     output = folder / Path(source).name
@@ -190,14 +192,15 @@ def _optimised(source: str, given: Sequence[str], folder: Path) -> tuple[Path | 
             warnings.simplefilter("ignore")
             line.update(f"optimising {source}")
             threads = None if "-fopenmp" in given else 1
+            flags = flags_of(in_force(given))
             target = target_of(given)
             made = drop_in(
                 source,
                 output,
                 threads=threads,
-                fast_math=not {"-ffast-math", "-Ofast"}.isdisjoint(given),
+                fast_math=is_fast(given),
                 target=target,
-                cflags=flags_of(given),
+                cflags=flags,
                 machine_code=target is not None,
             )
     except (SourceError, OSError) as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..dialects.errors import SourceError
-from ..frontends.c.c_source import LIMITED_RANGE
+from ..frontends.c.flags import LIMITED_RANGE
 from ..passes.machine.target import Target
 from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.program import CHOSEN, Function
@@ -201,7 +201,7 @@ def functions(arguments: argparse.Namespace) -> list[Function]:
     """The function that `--func` names, or all of the program; raises SourceError and others."""
     flags = arguments.cflags
     if getattr(arguments, "fast_math", False):
-        flags = f"{flags} {LIMITED_RANGE}"
+        flags = f"{LIMITED_RANGE} {flags}"
     program = load_program(arguments.file, flags)
     if arguments.func is not None:
         return [program[arguments.func]]
