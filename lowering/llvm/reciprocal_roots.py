@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-import numpy as np
 from llvmlite import ir
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation, SSAValue
@@ -63,9 +62,9 @@ def quotient(emitter: FunctionEmitter, op: arith.DivfOp, flags: Sequence[str]) -
     left, right = emitter.all_values(op.operands)
     builder, divisor = emitter.builder, op.rhs.owner
     if "arcp" not in flags and (found := short_quotient(op)) is not None:
-        way, number = found
+        way, reciprocal = found
         if way is ShortQuotient.PRODUCT or emitter.module.target.fuses_multiply_adds:
-            return _by_product(emitter, left, right, number, way)
+            return _by_product(emitter, left, right, reciprocal, way)
     if is_estimated(right.type, flags) and isinstance(divisor, Operation):
         if isinstance(divisor, math.SqrtOp):
             root = reciprocal_root(emitter, emitter.value(divisor.operand), flags)
@@ -80,13 +79,11 @@ def quotient(emitter: FunctionEmitter, op: arith.DivfOp, flags: Sequence[str]) -
 
 
 def _by_product(
-    emitter: FunctionEmitter, left: ir.Value, right: ir.Value, number: float, way: ShortQuotient
+    emitter: FunctionEmitter, left: ir.Value, right: ir.Value, factor: float, way: ShortQuotient
 ) -> ir.Value:
     """A quotient of a short integer, exact to the bit."""
     builder, kind = emitter.builder, left.type
-    is_single = isinstance(scalar_type(kind), ir.FloatType)
-    exact = float(np.float32(1) / np.float32(number)) if is_single else 1 / number
-    reciprocal: ir.Value = ir.Constant(scalar_type(kind), exact)
+    reciprocal: ir.Value = ir.Constant(scalar_type(kind), factor)
     if isinstance(kind, ir.VectorType):
         reciprocal = splat(emitter, reciprocal, kind.count)
     quotient = builder.fmul(left, reciprocal)

@@ -47,7 +47,7 @@ class ShortQuotient(Enum):
 
 
 def short_quotient(operation: Operation) -> tuple[ShortQuotient, float] | None:
-    """How a quotient may be computed without a division, and the divisor; None where it may not."""
+    """How a quotient may be computed without a division, and by which factor; None if not."""
     if not isinstance(operation, arith.DivfOp):
         return None
     kind, divisor = _element(operation.result.type), _constant(operation.rhs)
@@ -59,8 +59,9 @@ def short_quotient(operation: Operation) -> tuple[ShortQuotient, float] | None:
     found = _range(conversion)
     if found is None or found.high - found.low >= MOST_INTEGERS:
         return None
-    way = _way(found, divisor, "f4" if isinstance(kind, Float32Type) else "f8")
-    return None if way is None else (way, divisor)
+    number = np.float32 if isinstance(kind, Float32Type) else np.float64
+    way = _way(found, divisor, number)
+    return None if way is None else (way, float(_reciprocal(divisor, number)))
 
 
 def _element(kind: Attribute) -> Attribute:
@@ -102,14 +103,20 @@ def _range(conversion: arith.SIToFPOp | arith.UIToFPOp) -> Range | None:
     return found if found is not None and (signed or found.low >= 0) else None
 
 
+_Number = type[np.float32] | type[np.float64]
+
+
+def _reciprocal(divisor: float, number: _Number) -> np.floating:
+    return number(1) / number(divisor)
+
+
 @lru_cache(maxsize=256)
-def _way(integers: Range, divisor: float, kind: str) -> ShortQuotient | None:
-    number = np.dtype(kind).type
+def _way(integers: Range, divisor: float, number: _Number) -> ShortQuotient | None:
     divisor = float(number(divisor))
     if not _SMALLEST < divisor < 1 / _SMALLEST:
         return None
     dividends = np.arange(integers.low, integers.high + 1).astype(number)
-    reciprocal = number(1) / number(divisor)
+    reciprocal = _reciprocal(divisor, number)
     exact, product = dividends / number(divisor), dividends * reciprocal
     if (exact == product).all():
         return ShortQuotient.PRODUCT
