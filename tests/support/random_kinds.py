@@ -391,5 +391,5 @@ NESTS: tuple[Callable[[KindNests, Scope], None], ...] = (
     *(KindNests.clamped, KindNests.diagonal, KindNests.lookup, KindNests.lookup),
     *(KindNests.recurrence, KindNests.guards, KindNests.masked, KindNests.blocks),
     *(KindNests.offsets, KindNests.short_rows, KindNests.pixels),
-    *(KindNests.extrema, KindNests.triangles),
+    *(KindNests.extrema, KindNests.triangles, KindNests.copied_back),
 )

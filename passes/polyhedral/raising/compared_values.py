@@ -76,6 +76,8 @@ def _erase_unused(value: SSAValue) -> None:
     operation = value.owner
     if value.uses or not isinstance(operation, Operation) or len(operation.results) != 1:
         return
+    if operation.parent is None:  # reached before, by way of another operand
+        return
     operands = list(operation.operands)
     operation.detach()
     operation.erase()
