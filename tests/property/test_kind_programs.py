@@ -11,9 +11,9 @@ import pytest
 from support.campaign import Campaign
 from support.choice import SeededChooser
 from support.pairs import SCHEDULES
-from support.random_kinds import NESTS, KindNests
+from support.random_kinds import ALL_NESTS, KindNests
 from support.random_memory import ELEMENT_TYPES, Memory
-from support.random_programs import KIND_SEEDS, seeded_program
+from support.random_programs import KIND_SEEDS, LATEST_SEEDS, seeded_program
 from support.random_values import Scope, ValueGenerator
 
 PROGRAMS = 8
@@ -43,7 +43,8 @@ FORMS = {
 
 @cache
 def texts() -> str:
-    return "".join(seeded_program(KIND_SEEDS + seed, calls=True).text for seed in range(300))
+    seeds = (*range(KIND_SEEDS, KIND_SEEDS + 300), *range(LATEST_SEEDS, LATEST_SEEDS + 100))
+    return "".join(seeded_program(seed, calls=True).text for seed in seeds)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -51,7 +52,7 @@ def test_all_forms_are_drawn(form: str) -> None:
     assert re.search(FORMS[form], texts())
 
 
-@pytest.mark.parametrize("nest", dict.fromkeys(NESTS))
+@pytest.mark.parametrize("nest", dict.fromkeys(ALL_NESTS))
 def test_every_nest_stores(nest: object) -> None:
     chooser = SeededChooser(random.Random(0))
     code = ValueGenerator(chooser, Memory(chooser, ELEMENT_TYPES))
@@ -62,8 +63,9 @@ def test_every_nest_stores(nest: object) -> None:
     )
 
 
-def test_sample(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", [KIND_SEEDS, LATEST_SEEDS])
+def test_sample(seed: int, tmp_path: Path) -> None:
     pairs = PROGRAMS * SCHEDULES
-    campaign = Campaign.of_pairs(pairs, seed=KIND_SEEDS, jobs=1, limit=120, folder=tmp_path)
+    campaign = Campaign.of_pairs(pairs, seed=seed, jobs=1, limit=120, folder=tmp_path)
     assert not campaign.run()
     assert campaign.counts["same"] > pairs // 2

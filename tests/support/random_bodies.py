@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from .choice import Chooser, chance, choose
 from .random_bounds import LOOP_NAMES, BoundGenerator
-from .random_kinds import KindNests
+from .random_kinds import KindNests, Nest
 from .random_memory import ArraySpec, Memory, bound_text, is_float
 from .random_reductions import ParallelReductions
 from .random_styles import DIVIDED, STRIDED, LoopStyle
@@ -20,14 +20,19 @@ class BodyGenerator:
     """The body of the function: `lines` in which `<%A0>` stands for the type of `%A0`."""
 
     def __init__(
-        self, chooser: Chooser, memory: Memory, reductions: bool = False, kinds: bool = False
+        self,
+        chooser: Chooser,
+        memory: Memory,
+        reductions: bool = False,
+        nests: Sequence[Nest] = (),
     ):
         self.chooser = chooser
         self.memory = memory
         self.code = ValueGenerator(chooser, memory)
         self.bounds = BoundGenerator(chooser, memory)
         self.reductions = ParallelReductions(chooser, self.code) if reductions else None
-        self.kinds = KindNests(chooser, self.code) if kinds else None
+        self.nests = nests
+        self.kinds = KindNests(chooser, self.code) if nests else None
         self.deepest = 0
         self.budget = choose(chooser, (2, 4, 8))
 
@@ -71,7 +76,7 @@ class BodyGenerator:
         if self._reduced(scope, 50):
             return
         if self.kinds is not None and chance(self.chooser, 75):
-            self.deepest = max(self.deepest, self.kinds.nest(scope))
+            self.deepest = max(self.deepest, self.kinds.nest(scope, self.nests))
             return
         form = self.chooser.integer(0, 10)
         if self.memory.style.loops is DIVIDED and form % 2:

@@ -3,13 +3,13 @@
 Sweeps in place in all directions and colours, stencils that copy back or use planes in turn,
 interleaved channels, clamped borders, conditions on diagonals, looked-up rows, recurrences that
 lines share, repeated guards, masked stores, sums over blocks, products with offsets, short rows,
-pixels, extrema by comparison and packed triangles. `NESTS` is the table; what follows a nest uses
-the arrays that it has made as any others.
+pixels, extrema by comparison and packed triangles. `NESTS` is the table, `ALL_NESTS` has
+the latest ones as well; what follows a nest uses the arrays that it has made as any others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from .choice import chance, choose, distinct
 from .kind_values import KindValues
@@ -27,9 +27,9 @@ BYTES = (("i8", "i8"), ("i8", "i32"), ("i8", "i16"), ("i16", "i32"), ("i32", "i8
 class KindNests(KindValues):
     """Appends nests to the lines of `code`."""
 
-    def nest(self, scope: Scope) -> int:
-        """One nest; how deep the deepest one is."""
-        choose(self.chooser, NESTS)(self, scope)
+    def nest(self, scope: Scope, nests: Sequence[Nest]) -> int:
+        """One nest of these; how deep the deepest one is."""
+        choose(self.chooser, nests)(self, scope)
         return self.deepest
 
     def sweep(self, scope: Scope) -> None:
@@ -386,10 +386,13 @@ class KindNests(KindValues):
             self._put(inner, sums, [i, j], total)
 
 
-NESTS: tuple[Callable[[KindNests, Scope], None], ...] = (
+Nest = Callable[[KindNests, Scope], None]
+
+NESTS: tuple[Nest, ...] = (
     *(KindNests.sweep, KindNests.copied_back, KindNests.planes, KindNests.channels),
     *(KindNests.clamped, KindNests.diagonal, KindNests.lookup, KindNests.lookup),
     *(KindNests.recurrence, KindNests.guards, KindNests.masked, KindNests.blocks),
     *(KindNests.offsets, KindNests.short_rows, KindNests.pixels),
-    *(KindNests.extrema, KindNests.triangles, KindNests.copied_back),
 )
+
+ALL_NESTS = (*NESTS, KindNests.extrema, KindNests.triangles)

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from . import arithmetic
 from .choice import Chooser, DrawnChooser, SeededChooser, chance, choose, distinct
 from .random_bodies import BodyGenerator
+from .random_kinds import ALL_NESTS, NESTS, Nest
 from .random_memory import ELEMENT_TYPES, NARROW_FLOATS, ArraySpec, Memory, is_float, width
 from .random_values import helper
 from .ranges import Linear
@@ -44,6 +45,9 @@ NARROW_SEEDS = 10_000_000
 KIND_SEEDS = 20_000_000
 """The first seed of programs with nests of the kinds that code generation has forms for."""
 
+
+LATEST_SEEDS = 25_000_000
+"""The first seed of programs with all of these kinds."""
 
 WIDE_SEEDS = 30_000_000
 """The first seed of programs with all operations, of special values and the greatest integers."""
@@ -184,16 +188,16 @@ def generate(
     calls: bool = False,
     element_types: Sequence[str] = ELEMENT_TYPES,
     reductions: bool = False,
-    kinds: bool = False,
+    nests: Sequence[Nest] = (),
     wide: bool = False,
 ) -> RandomProgram:
     """A program made of the decisions of `chooser`; with `calls`, of several functions.
 
-    With `reductions`, many loops are affine.parallel with several results; with `kinds`, most nests
+    With `reductions`, many loops are affine.parallel with several results; with `nests`, most nests
     are of those that code generation has forms for; with `wide`, all operations are drawn.
     """
     memory = Memory(chooser, element_types)
-    body = BodyGenerator(chooser, memory, reductions, kinds)
+    body = BodyGenerator(chooser, memory, reductions, nests)
     body.code.may_call = calls
     body.code.is_wide = wide
     nests, results = body.function_body()
@@ -211,7 +215,7 @@ def generate(
     formal = ", ".join(_formal(argument, memory) for argument in arguments)
     helpers = [line for kind in sorted(body.code.called) for line in helper(kind)]
     text = _indent([*helpers, f"func.func @f({formal}){signature} {{", *lines, "}"])
-    return RandomProgram(text, memory.size_names(), arguments, body.deepest, kinds, wide)
+    return RandomProgram(text, memory.size_names(), arguments, body.deepest, bool(nests), wide)
 
 
 def _arguments(memory: Memory, specs: list[ArraySpec]) -> tuple[Argument, ...]:
@@ -246,10 +250,11 @@ def seeded_program(seed: int, *, calls: bool = False) -> RandomProgram:
     chooser = SeededChooser(random.Random(seed))
     if seed >= WIDE_SEEDS:
         types = distinct(chooser, (*ELEMENT_TYPES, *NARROW_FLOATS), choose(chooser, (1, 2, 3)))
-        kinds = chance(chooser, 50)
-        return generate(chooser, calls=calls, element_types=types, kinds=kinds, wide=True)
+        nests = NESTS if chance(chooser, 50) else ()
+        return generate(chooser, calls=calls, element_types=types, nests=nests, wide=True)
     if seed >= KIND_SEEDS:
-        return generate(chooser, calls=calls, kinds=True)
+        nests = ALL_NESTS if seed >= LATEST_SEEDS else NESTS
+        return generate(chooser, calls=calls, nests=nests)
     if seed < NARROW_SEEDS:
         return generate(chooser, calls=calls)
     narrow = (choose(chooser, NARROW_FLOATS),) if chance(chooser, 50) else NARROW_FLOATS
