@@ -63,9 +63,8 @@ def test_every_nest_stores(nest: object) -> None:
     )
 
 
-@pytest.mark.parametrize("seed", [KIND_SEEDS, LATEST_SEEDS])
-def test_sample(seed: int, tmp_path: Path) -> None:
+def test_sample(tmp_path: Path) -> None:
     pairs = PROGRAMS * SCHEDULES
-    campaign = Campaign.of_pairs(pairs, seed=seed, jobs=1, limit=120, folder=tmp_path)
+    campaign = Campaign.of_pairs(pairs, seed=KIND_SEEDS, jobs=1, limit=120, folder=tmp_path)
     assert not campaign.run()
     assert campaign.counts["same"] > pairs // 2
