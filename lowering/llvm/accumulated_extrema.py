@@ -14,7 +14,6 @@ where the order matters: where the extremum is zero, or where a selection takes 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -51,11 +50,6 @@ class AccumulatedExtremum:
     def first(self) -> SelectedExtremum:
         """One of the steps, which are of one kind."""
         return next(iter(self.steps.values()))
-
-    @property
-    def neutral(self) -> float:
-        """What changes no extremum of numbers."""
-        return -math.inf if self.first.is_maximum else math.inf
 
 
 def accumulated_extrema(
@@ -146,7 +140,7 @@ def emit_extrema(
         return [*results, *found]
 
     neutral = [
-        ir.Constant(init.type, extrema[k].neutral) if k in extrema else init
+        ir.Constant(init.type, extrema[k].first.neutral) if k in extrema else init
         for k, init in enumerate(initial)
     ]
     flags = [ir.Constant(I1, 0)] if taking_nan else []
@@ -175,10 +169,10 @@ def emit_extrema(
 def emit_in_any_order(emitter: FunctionEmitter, op: Operation, extremum: SelectedExtremum) -> None:
     """Emits a step without an order: the extremum of what was before and a term that is no NaN."""
     term, other = emitter.value(extremum.term), emitter.value(extremum.other)
-    name, neutral = ("max", -math.inf) if extremum.is_maximum else ("min", math.inf)
-    intrinsic, kind = f"llvm.{name}num", term.type
+    intrinsic = "llvm.maxnum" if extremum.is_maximum else "llvm.minnum"
+    kind = term.type
     # That leaves out NaN, by one instruction on x86.
-    number = emitter.call_intrinsic(intrinsic, [term, ir.Constant(kind, neutral)], kind)
+    number = emitter.call_intrinsic(intrinsic, [term, ir.Constant(kind, extremum.neutral)], kind)
     emitter.values[op.results[0]] = emitter.call_intrinsic(
         intrinsic, [other, number], kind, flags=_ANY_ORDER
     )

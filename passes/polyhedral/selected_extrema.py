@@ -9,6 +9,7 @@ give: what is selected when the comparison does not hold.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
@@ -40,6 +41,11 @@ class SelectedExtremum:
     def symbol(self) -> str:
         """The comparison of the term with the other number that holds where the term is taken."""
         return (">" if self.is_maximum else "<") + ("=" if self.takes_equal else "")
+
+    @property
+    def neutral(self) -> float:
+        """What changes no extremum of numbers."""
+        return -math.inf if self.is_maximum else math.inf
 
     def is_like(self, other: SelectedExtremum) -> bool:
         """Whether both select in the same way."""

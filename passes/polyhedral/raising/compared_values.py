@@ -31,15 +31,20 @@ def select_compared_values(function: func.FuncOp) -> None:
             continue
         for position in (1, 2):
             selected = operation.operands[position]
-            same = next((each for each in compared.operands if _same(each, selected)), selected)
+            same = next(
+                (each for each in compared.operands if _same(each, selected, set())), selected
+            )
             if same is not selected:
                 operation.operands[position] = same
                 _erase_unused(selected)
 
 
-def _same(one: SSAValue, other: SSAValue) -> bool:
-    """Whether two values are computed alike, from what memory holds at both places."""
-    if one is other:
+def _same(one: SSAValue, other: SSAValue, alike: set[tuple[SSAValue, SSAValue]]) -> bool:
+    """Whether two values are computed alike, from what memory holds at both places.
+
+    Those that are known to be are `alike`: operands may lead to the same values again and again.
+    """
+    if one is other or (one, other) in alike:
         return True
     first, second = one.owner, other.owner
     if (
@@ -57,8 +62,13 @@ def _same(one: SSAValue, other: SSAValue) -> bool:
     is_load = isinstance(first, LoadOp)
     if not is_load and not is_side_effect_free(first):
         return False
-    same_operands = all(map(_same, first.operands, second.operands))
-    return same_operands and (not is_load or _nothing_stored(first, second))
+    operands = zip(first.operands, second.operands, strict=True)
+    if not all(_same(*pair, alike) for pair in operands):
+        return False
+    if is_load and not _nothing_stored(first, second):
+        return False
+    alike.add((one, other))
+    return True
 
 
 def _nothing_stored(first: Operation, second: Operation) -> bool:

@@ -412,9 +412,7 @@ def test_mistakes_are_told_in_one_line(
     assert told.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    "options", [[], ["--budget", "9s"], ["--seconds", "9"], ["--tiles"], ["--registers"]]
-)
+@pytest.mark.parametrize("options", [[], ["-b9s"], ["--seconds=9"], ["--tiles"], ["--registers"]])
 def test_arrays_that_are_too_small_are_refused(
     options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
