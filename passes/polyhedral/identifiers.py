@@ -47,6 +47,11 @@ def identifier(hint: str | None, default: str, taken: Container[str] = ()) -> st
     return name
 
 
+def dimension_names(count: int) -> list[str]:
+    """Names of dimensions in isl's text that no argument has: identifiers have no prime."""
+    return [f"i{position}'" for position in range(count)]
+
+
 @dataclass(frozen=True)
 class ArgumentNames:
     """Names of a function's arguments, and of the dynamic dimensions of its memref arguments.

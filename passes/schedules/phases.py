@@ -10,6 +10,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ..polyhedral.aff_expression import aff_expression
 from ..polyhedral.affine_text import to_text
+from ..polyhedral.identifiers import dimension_names
 from ..polyhedral.isl_context import coalesced
 from ..polyhedral.remainders import without_multiples
 from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, restrict, sequence, statements
@@ -100,9 +101,9 @@ class Phases:
     def _old(self, old: str, new: str, phase: int) -> isl.MultiAff:
         """The instances of a statement by those of its copy, `{ new[t] -> old[2 t + phase] }`."""
         parameters = list(symbols(self.scop))
-        names = [f"i{k}" for k in range(len(self.scop.statement(old).loops))]
+        names = dimension_names(len(self.scop.statement(old).loops))
         begin = to_text(self.first, (), parameters)
-        values = [f"{begin} + {self.period} * i0 + {phase}", *names[1:]]
+        values = [f"{begin} + {self.period} * {names[0]} + {phase}", *names[1:]]
         return isl.MultiAff(
             f"[{', '.join(parameters)}] -> "
             f"{{ {new}[{', '.join(names)}] -> {old}[{', '.join(values)}] }}"

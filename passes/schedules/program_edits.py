@@ -19,6 +19,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from ...dialects import affine
 from ..polyhedral.affine_text import to_text
 from ..polyhedral.dependences import Dependence
+from ..polyhedral.identifiers import dimension_names
 from ..polyhedral.isl_context import coalesced
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, rebuild, replace_node, statements
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
@@ -104,7 +105,7 @@ def make_access(
     scop: Scop, kind: AccessKind, array: Array, map_: AffineMap, domain: isl.Set, op: Operation
 ) -> Access:
     """An access at the instances of `domain`; `op` is the load or store in the statement's body."""
-    names = [f"i{k}" for k in range(map_.num_dims)]
+    names = dimension_names(map_.num_dims)
     parameters = list(symbols(scop))
     results = ", ".join(to_text(expression, names, parameters) for expression in map_.results)
     relation = isl.Map(

@@ -305,7 +305,7 @@ class _Rotation:
         for phase in range(self.count):
             instants = isl.Set(
                 f"[{', '.join(parameters)}] -> "
-                f"{{ [t] : (t - ({begin}) - {phase}) mod {self.count} = 0 }}"
+                f"{{ [t'] : (t' - ({begin}) - {phase}) mod {self.count} = 0 }}"
             )
             elements = coalesced(last.intersect_range(instants).domain().reset_tuple_id())
             slot = self.slots[(phase + 2 - age) % self.count]

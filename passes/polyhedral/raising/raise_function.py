@@ -14,7 +14,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap, AffineSymE
 from ....dialects.errors import SourceError
 from .. import schedule_tree
 from ..affine_text import to_text
-from ..identifiers import identifier
+from ..identifiers import dimension_names, identifier
 from ..isl_context import bounded_for, coalesced
 from ..memrefs import as_memref, memref_shape
 from ..scatter_reductions import updates_of
@@ -269,7 +269,7 @@ class _Builder:
         symbols = [parameter.name for parameter in self.parameters]
         zero = AffineExpr.constant(0)
         results: list[AffineExpr] = []
-        names = [f"e{k}" for k in range(len(access.subscripts))]
+        names = dimension_names(len(access.subscripts))
         conditions = ["1 = 1"]
         for name, subscript, extent in zip(names, access.subscripts, array.shape, strict=True):
             results.append(zero if subscript is None else self._reorder(subscript))

@@ -21,6 +21,7 @@ from xdsl.utils.hints import isa
 
 from ....dialects.affine import ForOp, IfOp
 from ..affine_text import to_text
+from ..identifiers import dimension_names
 from ..integer_ranges import constant_of
 from .affine_values import AffineValues, NotAffineError
 from .cells import insert_before
@@ -61,7 +62,7 @@ class Region:
     def around(cls, values: AffineValues, block: Block) -> Region:
         """The iterations of the loops around a block, or more where bounds are not affine."""
         dimensions = [each for loop in list(_loops_around(block))[::-1] for each in _bounded(loop)]
-        names = tuple(f"i{depth}" for depth in range(len(dimensions)))
+        names = tuple(dimension_names(len(dimensions)))
         for depth, (index, *_) in enumerate(dimensions):
             values.bind(index, depth)
         conditions: list[str] = []
