@@ -45,7 +45,8 @@ MUCH = "\n".join(DIVIDED.format(k=k) for k in range(1, 4))
         (ONE, "f64", "zen4", ["i"]),
         (ONE, "f32", "zen5", ["i"]),
         (ONE, "f64", "zen3", []),
-        (ONE, "i8", "zen4", []),
+        (ONE, "i8", "zen4", ["i"]),
+        (ONE, "i8", "zen3", ["i"]),
         (ROWS, "f64", "zen4", ["i"]),
         ({**ONE, "more": MUCH}, "f64", "zen4", []),
     ],
@@ -54,4 +55,5 @@ def test_loops_that_gather(parts: dict[str, str], kind: str, target: str, found:
     scop = scop_of(TEXT.format(kind=kind, add="addi" if kind == "i8" else "addf", **parts))
     loops = generate(Schedule.original(scop), {})
     indices = gathering_loops(loops, Target.named(target), reassociates=False)
-    assert [index.name_hint for index in indices] == found
+    # Loops are there twice: with subscripts that are inside, and with some that are not.
+    assert {index.name_hint for index in indices} == {*found}
