@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import affine, arith, memref, scf
-from xdsl.dialects.builtin import AnyFloat
+from xdsl.dialects.builtin import AnyFloat, IntegerType
 from xdsl.ir import Operation, SSAValue
+from xdsl.utils.hints import isa
 
-from ...dialects.arith import IndexCastOp
+from ...dialects.arith import ExtUIOp, IndexCastOp, IndexCastUIOp
 from ...dialects.memref import INSPECTED
 from ...passes.estimate.program_statistics import bytes_of
 from ...passes.estimate.strided_accesses import LEAST_SCATTERED
-from ...passes.polyhedral.gathers import CHECKED, depends_on_data
+from ...passes.polyhedral.gathers import depends_on_data
 from ..loops.operations import operations
 from .unrolling import LOOPS
 
@@ -76,16 +77,28 @@ def _cycles(op: Operation) -> float:
 def _is_gathered(op: Operation, index: SSAValue, target: Target) -> bool:
     """Whether LLVM would gather what a load has in a loop's lanes: its place depends on data.
 
-    A comparison with the extents vanishes where the subscript is too short to be outside.
+    LLVM makes no vectors of comparisons with extents; bytes are never outside of 256 elements, nor
+    two of them of 65536.
     """
-    if not isinstance(op, memref.LoadOp) or op.attributes.keys().isdisjoint((INSPECTED, CHECKED)):
+    if not isinstance(op, memref.LoadOp):
         return False
-    is_short = bytes_of(op.res.type) < LEAST_SCATTERED
-    if not is_short and target.vector_bits < GATHERING_BITS:
+    if INSPECTED not in op.attributes and not any(map(_is_short, op.indices)):
+        return False
+    is_long = bytes_of(op.res.type) >= LEAST_SCATTERED
+    if is_long and target.vector_bits < GATHERING_BITS:
         return False
     *rows, column = op.indices
     spread = [*rows, column] if depends_on_data(column) else rows
     return any(_depends(value, index) for value in spread)
+
+
+def _is_short(value: SSAValue) -> bool:
+    """Whether a value is an unsigned byte, or two, as an integer of any width."""
+    owner = value.owner
+    if isinstance(owner, ExtUIOp | IndexCastUIOp):
+        source = owner.operands[0]
+        return (isa(source.type, IntegerType) and source.type.width.data <= 16) or _is_short(source)
+    return isinstance(owner, IndexCastOp) and _is_short(owner.operands[0])
 
 
 def _depends(value: SSAValue, index: SSAValue) -> bool:
