@@ -10,15 +10,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import affine, arith, memref, scf
-from xdsl.dialects.builtin import AnyFloat, IntegerType
+from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation, SSAValue
-from xdsl.utils.hints import isa
 
-from ...dialects.arith import ExtUIOp, IndexCastOp, IndexCastUIOp
+from ...dialects.arith import IndexCastOp
 from ...dialects.memref import INSPECTED
 from ...passes.estimate.program_statistics import bytes_of
 from ...passes.estimate.strided_accesses import LEAST_SCATTERED
-from ...passes.polyhedral.gathers import depends_on_data
+from ...passes.polyhedral.gathers import depends_on_data, is_short_subscript
 from ..loops.operations import operations
 from .unrolling import LOOPS
 
@@ -82,7 +81,7 @@ def _is_gathered(op: Operation, index: SSAValue, target: Target) -> bool:
     """
     if not isinstance(op, memref.LoadOp):
         return False
-    if INSPECTED not in op.attributes and not any(map(_is_short, op.indices)):
+    if INSPECTED not in op.attributes and not any(map(is_short_subscript, op.indices)):
         return False
     is_long = bytes_of(op.res.type) >= LEAST_SCATTERED
     if is_long and target.vector_bits < GATHERING_BITS:
@@ -90,15 +89,6 @@ def _is_gathered(op: Operation, index: SSAValue, target: Target) -> bool:
     *rows, column = op.indices
     spread = [*rows, column] if depends_on_data(column) else rows
     return any(_depends(value, index) for value in spread)
-
-
-def _is_short(value: SSAValue) -> bool:
-    """Whether a value is an unsigned byte, or two, as an integer of any width."""
-    owner = value.owner
-    if isinstance(owner, ExtUIOp | IndexCastUIOp):
-        source = owner.operands[0]
-        return (isa(source.type, IntegerType) and source.type.width.data <= 16) or _is_short(source)
-    return isinstance(owner, IndexCastOp) and _is_short(owner.operands[0])
 
 
 def _depends(value: SSAValue, index: SSAValue) -> bool:
