@@ -102,7 +102,7 @@ NEW_ARRAYS: tuple[tuple[str, ...], ...] = (
     ("r = np.vstack(({M}, {N}[:2]))", "{M} += r[2:]"),
     ("r = np.hstack(({N}, {M}[:, :1]))", "{M}[:, :] = r[:, 1:]"),
     ("r = np.diag({x})", "{x} -= r[0] + np.diag(r)", "{x}[1:] += np.diag(r[1:, :-1], 0)"),
-    ("r = np.eye(len({x}), k=1)", "{x} += r[0]"),
+    ("r = np.eye(len({x}), len({x}), 1)", "{x} += r[0]"),
     ("r = np.repeat({x}, 2)", "{x} += r[::2] - r[1::2] + r[0]"),
     ("r = np.tile({x}, 2)", "{x} -= r[1 : len({x}) + 1]"),
     ("np.add({x}, {x}[::-1], out={x})", "np.subtract({M}, {N}[::-1], out={M})"),
