@@ -226,11 +226,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Searches, and prints and writes what was found."""
+    option = "--budget" if arguments.seconds is None else "--seconds"
     arguments.budget = arguments.budget or arguments.seconds
     _check(arguments)
     if print_job_script(arguments):
         return 0
-    budget = None if arguments.budget is None else parse_time(arguments.budget)
+    budget = None if arguments.budget is None else parse_time(arguments.budget, option)
     function = one_function(arguments)
     if arguments.tiles:
         return _run_tiles(arguments, function, budget)
@@ -378,11 +379,11 @@ def _search_name(arguments: argparse.Namespace) -> str | None:
     return COMBINED.get(wanted, arguments.search)
 
 
-def parse_time(text: str) -> float:
+def parse_time(text: str, option: str = "--budget") -> float:
     """Seconds from `2s`, `5m`, `1.5h`, `300ms` or a number; raises UsageError."""
     match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)(ms|s|m|h|)", text)
     if match is None or not float(match[1]):
-        raise UsageError(f"--budget expects a time such as 2s, 5m or 300ms, got '{text}'")
+        raise UsageError(f"{option} expects a time such as 2s, 5m or 300ms, got '{text}'")
     return float(match[1]) * UNITS[match[2]]
 
 

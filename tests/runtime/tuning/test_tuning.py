@@ -381,7 +381,7 @@ def test_tune_writes_a_schedule_that_auto_uses(
     ("arguments", "message"),
     [
         (["--budget", "soon"], "--budget expects a time such as 2s, 5m or 300ms, got 'soon'"),
-        (["--budget", "0s"], "--budget expects a time"),
+        (["--seconds", "0s"], "--seconds expects a time"),
         (["--search", "beam-execution"], "say how long with --budget"),
         (["--search", "luck"], "invalid choice: 'luck'"),
         (["--model", "rofline"], "there is no cost model 'rofline'; did you mean roofline?"),
