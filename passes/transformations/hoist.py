@@ -46,7 +46,7 @@ from ..schedules.schedule import Schedule, Transformation, option
 
 _IN, _OUT, _SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
-OPERATIONS = 20_000_000
+OPERATIONS = 3_000_000
 """What isl may spend on the proof."""
 
 
