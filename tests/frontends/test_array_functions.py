@@ -97,7 +97,7 @@ def test_results_of_numpy(function: Callable[..., Any]) -> None:
 
 
 def interpolated(x: Any, xp: Any, fp: Any) -> Any:
-    return np.interp(x, xp, fp) * 2
+    return np.interp(x, xp, fp) * 2  # pyright: ignore[reportUnknownVariableType]
 
 
 def test_interpolation_with_repeated_and_infinite_points() -> None:
