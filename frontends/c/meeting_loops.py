@@ -43,7 +43,8 @@ def without_meeting(
     # The distance of two short integers may have no place in their type, nor one below zero.
     from_zero = getattr(bare(low), "value", None) == 0
     is_wide = isinstance(kind, IntegerType) and kind.width >= INT.width
-    if not isinstance(kind, PointerType) and not (is_wide and (kind.signed or from_zero)):
+    is_kept = isinstance(kind, IntegerType) and (kind.signed or from_zero)
+    if not isinstance(kind, PointerType) and not (is_wide and is_kept):
         return same
     used = {each.symbol for part in (low, high) for each in walk(part) if isinstance(each, Name)}
     own = {left.symbol, right.symbol}

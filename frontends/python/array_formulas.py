@@ -164,9 +164,9 @@ def call_of(
 
 
 def _meaning(function: Callable[..., Any] | ByRank) -> PlainFunction | FunctionByRank:
-    if isinstance(function, Mapping):
-        return FunctionByRank({rank: _function(each) for rank, each in function.items()})
-    return _function(function)
+    if callable(function):
+        return _function(function)
+    return FunctionByRank({rank: _function(each) for rank, each in function.items()})
 
 
 @cache

@@ -48,12 +48,15 @@ class Formulas(ast.NodeTransformer):
             written = _take(name, position, arguments, keywords)
             if written is not None:
                 variant = _lookup(functions, literal_of(written))
-                formula, loops = (variant, None) if loops is None else (None, variant)
+                if loops is None:
+                    formula = variant if callable(variant) else None
+                else:
+                    formula, loops = None, variant
         array = array_formula(found, arguments, keywords, node)
         if array is not None:
             return array
-        of_ranks = loops.values() if isinstance(loops, Mapping) else [loops]
-        bound = bound_arguments(formula or next(iter(of_ranks)), arguments, keywords)
+        one = loops if loops is None or callable(loops) else next(iter(loops.values()))
+        bound = bound_arguments(formula or one, arguments, keywords)
         if bound is None:
             return node if node.args == arguments else _of_method(found, arguments, node)
         bound.apply_defaults()

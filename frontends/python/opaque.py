@@ -72,7 +72,7 @@ class Opaque:
                 self.emitter.line(f"scf.condition({truth})", node)
             with self.emitter.block() as after:
                 body()
-                self.emitter.line("scf.yield", node)
+            after.releases.append(("scf.yield", node))
         self.emitter.nests("scf.while () : () -> ()", before, "} do {", after, node)
 
     def _truth(self, condition: Condition, node: ast.expr) -> str:

@@ -260,7 +260,9 @@ class Reductions:
             name = self.emitter.operation(f"affine.load {target}", node)
             before = Scalar(name, element)
             term = arithmetic.convert(printed.term, element, node)
-            result = self._combined(form, before, term, node)
+            is_moved = not printed.inner and len(form.operands) == 1 and not accumulate
+            # Elements in another order keep the sign of zeros.
+            result = term if is_moved else self._combined(form, before, term, node)
             self.emitter.line(f"affine.store {result.name}, {target}", node)
         with self.emitter.block() as whole:
             if not accumulate:

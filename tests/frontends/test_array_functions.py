@@ -97,7 +97,7 @@ def test_results_of_numpy(function: Callable[..., Any]) -> None:
 
 
 def interpolated(x: Any, xp: Any, fp: Any) -> Any:
-    return np.interp(x, xp, fp) * 2
+    return np.interp(x, xp, fp) * 2  # pyright: ignore[reportUnknownVariableType]
 
 
 def test_interpolation_with_repeated_and_infinite_points() -> None:
@@ -109,6 +109,31 @@ def test_interpolation_with_repeated_and_infinite_points() -> None:
         fp = random.normal(size=15)
         fp[4] = special
         np.testing.assert_allclose(kernel(x, xp, fp), interpolated(x, xp, fp), rtol=1e-12)
+
+
+def repeated_while(x: Any, b: Any) -> Any:
+    k = 0
+    while k < 5:
+        y = np.empty(20)
+        for i in range(20):
+            y[i] = b[i] - 0.5 * x[i]
+        x += np.pad(y[1:-1], 1)
+        k += 1
+    return x + 0
+
+
+def test_arrays_live_in_while_loops() -> None:
+    x, b = np.random.default_rng(3).normal(size=(2, 20))
+    loopwright.kernel(repeated_while).check(x, b)
+
+
+def test_transposed_zeros_keep_their_sign() -> None:
+    @loopwright.kernel
+    def moved(a: Any) -> Any:
+        return np.einsum("ijk->kji", a) * 2
+
+    found = moved(np.full((2, 3, 4), -0.0))
+    assert found.shape == (4, 3, 2) and np.signbit(found).all()
 
 
 REFUSED = {

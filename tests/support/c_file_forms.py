@@ -70,7 +70,7 @@ LOOPS = (
 SHORT_LOOPS = (
     "for (unsigned char {v} = 0; {v} < {n}; {v}++)",
     "for (short {v} = 0; {v} < {n}; {v} += 3)",
-    "for (signed char {v} = 1; {v} <= {n}; {v}++)",
+    "for (signed char {v} = 1; {v} < {n}; {v}++)",
     "for (unsigned short {v} = {n}; {v}-- > 0;)",
 )
 """The same with variables of short types."""
