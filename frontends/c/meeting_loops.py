@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .c_types import INT, LONG, IntegerType, PointerType
+from .c_types import INT, LONG, CType, IntegerType, PointerType
 from .counted_loops import mapped_statement
 from .idioms import bare
 from .loop_steps import first_value, is_name, sets, step_of
@@ -40,11 +40,7 @@ def without_meeting(
     if low is None or high is None or left.type != right.type or steps_of != (1, -1):
         return same
     kind = left.type
-    # The distance of two short integers may have no place in their type, nor one below zero.
-    from_zero = getattr(bare(low), "value", None) == 0
-    is_wide = isinstance(kind, IntegerType) and kind.width >= INT.width
-    is_kept = isinstance(kind, IntegerType) and (kind.signed or from_zero)
-    if not isinstance(kind, PointerType) and not (is_wide and is_kept):
+    if not isinstance(kind, PointerType) and not _is_kept(kind, low, node.operator):
         return same
     used = {each.symbol for part in (low, high) for each in walk(part) if isinstance(each, Name)}
     own = {left.symbol, right.symbol}
@@ -52,9 +48,14 @@ def without_meeting(
         return same
     place = node.place
     distance = LONG if isinstance(kind, PointerType) else kind
-    room = Literal(place, distance, 1 if node.operator == "<" else 2)
-    apart = Binary(place, distance, "+", Binary(place, distance, "-", high, low), room)
-    count = Binary(place, distance, "/", apart, Literal(place, distance, 2))
+    two = Literal(place, distance, 2)
+    apart = Binary(place, distance, "-", high, low)
+    if distance.signed:
+        room = Literal(place, distance, 1 if node.operator == "<" else 2)
+        apart = Binary(place, distance, "+", apart, room)
+        count = Binary(place, distance, "/", apart, two)
+    else:  # A sum could wrap around.
+        count = Binary(place, distance, "-", apart, Binary(place, distance, "/", apart, two))
     test = Binary(place, node.type, "<", left, Binary(place, kind, "+", low, count))
     done = Binary(place, distance, "-", left, low)
     value = Binary(place, kind, "-", high, done)
@@ -68,3 +69,14 @@ def without_meeting(
         first = [each for each in first if getattr(each, "symbol", None) is not right.symbol]
         steps = [each for each in steps if step_of([each], right.symbol) is None]
     return first, test, steps, replace(body, statements=statements)
+
+
+def _is_kept(kind: CType, low: Expression, operator: str) -> bool:
+    """Whether the variables and their distance are numbers of their type until they have met.
+
+    The distance of two short integers may not be one, nor is what is below zero. From zero on,
+    unsigned ones wrap around where they are equal to begin with.
+    """
+    if not isinstance(kind, IntegerType) or kind.width < INT.width:
+        return False
+    return kind.signed or (operator == "<" and getattr(bare(low), "value", None) == 0)

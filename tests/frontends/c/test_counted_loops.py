@@ -60,6 +60,7 @@ POINTERS = (
 REFUSED = (
     "for (int i = 0, j = n; i < j; i++, j--) { a[i] = b[j]; if (b[i] > 0.5) j--; }",
     "for (unsigned i = 3, j = n; i < j; i++, j--) a[i] = b[j];",
+    "for (unsigned i = 0, j = n; i <= j; i++, j--) a[0] += 1;",
     "for (int i = 0, j = i + n; i < j; i++, j--) a[i] = b[j];",
     "for (int i = 0, j = n; i < j; i++, j--) { n--; a[i] = b[j]; }",
     "for (signed char i = -40, j = 100; i < j; i++, j--) a[i + 40] = b[j - 30];",
