@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -13,6 +12,7 @@ import numpy as np
 
 from .captured import MISSING
 from .local_functions import FunctionByRank, PlainFunction
+from .meanings import copied, meant
 from .numpy_arrays import COLUMNS, JOINED, JOINED_HORIZONTALLY, PADDED, ROWS, ByRank
 from .source import PythonSource
 
@@ -42,7 +42,7 @@ def _stack(node: ast.Call, parts: ast.expr, axis: ast.expr | None = None) -> ast
         return None
     before = [ast.Constant(...)] if place < 0 else [ast.Slice() for _ in range(place)]
     index = ast.Tuple([*before, ast.Constant(None)], ast.Load())
-    new = [ast.Subscript(each, copy.deepcopy(index), ast.Load()) for each in _elements(parts)]
+    new = [ast.Subscript(each, copied(index), ast.Load()) for each in _elements(parts)]
     return _joined([_placed(each, node) for each in new], JOINED[place], node)
 
 
@@ -64,7 +64,7 @@ def _tile(node: ast.Call, array: ast.expr, reps: ast.expr) -> ast.expr | None:
     count = literal_of(reps)
     if not isinstance(count, int) or not 1 < count <= _MOST:
         return None
-    return _joined([copy.deepcopy(array) for _ in range(count)], {1: JOINED[0][1]}, node)
+    return _joined([copied(array) for _ in range(count)], {1: JOINED[0][1]}, node)
 
 
 def _pad(
@@ -84,7 +84,7 @@ def _pad(
         pairs = [_pair(each) for each in axes]
     else:
         pairs = [_pair(pad_width)]
-    widths = [copy.deepcopy(each) for pair in (pairs[0], pairs[-1]) for each in pair]
+    widths = [copied(each) for pair in (pairs[0], pairs[-1]) for each in pair]
     more = [_placed(ast.Constant(each), node) for each in others]
     if name == "constant":
         more = [constant_values or _placed(ast.Constant(0), node)]
@@ -105,9 +105,8 @@ def _select(
         return None
     result = default or _placed(ast.Constant(0), node)
     for test, choice in zip(reversed(tests), reversed(choices), strict=True):
-        where = ast.Name(ast.unparse(node.func), ast.Load())
-        where.meaning = np.where  # pyright: ignore[reportAttributeAccessIssue]
-        result = ast.Call(ast.copy_location(where, node), [test, choice, result], [])
+        where = ast.copy_location(meant(ast.unparse(node.func), np.where), node)
+        result = ast.Call(where, [test, choice, result], [])
         ast.copy_location(result, node)
     return result
 
@@ -158,8 +157,7 @@ def call_of(
     node: ast.Call,
 ) -> ast.Call:
     """A call of a function with the position, and the name in messages, of the one that it is."""
-    called = ast.copy_location(ast.Name(ast.unparse(node.func), ast.Load()), node.func)
-    called.meaning = _meaning(function)  # pyright: ignore[reportAttributeAccessIssue]
+    called = ast.copy_location(meant(ast.unparse(node.func), _meaning(function)), node.func)
     return ast.copy_location(ast.Call(called, arguments, keywords), node)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 from collections.abc import Callable
 from typing import cast
 
 from .captured import Captured
+from .meanings import copied, meant
 from .source import PythonSource
 from .unused_names import unused_name
 
@@ -103,7 +103,7 @@ class Comprehensions(ast.NodeTransformer):
             self.generic_visit(node)
             left, right = node.args
             parts = [
-                ast.BinOp(copy.deepcopy(left), operator, copy.deepcopy(right))
+                ast.BinOp(copied(left), operator, copied(right))
                 for operator in (ast.FloorDiv(), ast.Mod())
             ]
             return _at(ast.Tuple([*parts], ast.Load()), node)
@@ -157,10 +157,10 @@ class Comprehensions(ast.NodeTransformer):
 
     def _reduced(self, function: Callable[..., object], node: ast.expr, call: ast.Call) -> ast.expr:
         assert isinstance(node, ast.GeneratorExp | ast.ListComp)
-        node = copy.deepcopy(node)
+        node = copied(node)
         self._rename(node)
         total = unused_name(_REDUCTIONS[function], self.taken)
-        first = call.args[1] if len(call.args) == 2 else copy.deepcopy(_FIRST.get(function))
+        first = call.args[1] if len(call.args) == 2 else copied(_FIRST.get(function))
         asserted: list[ast.stmt] = []
         if first is None:
             first, asserted = self._first(function.__name__, node)
@@ -185,8 +185,7 @@ class Comprehensions(ast.NodeTransformer):
             is_any = function is builtins.any
             test = element if is_any else ast.UnaryOp(ast.Not(), element)
             return ast.If(test, [ast.Assign([target], ast.Constant(is_any))], [])
-        called = ast.Name(function.__name__, ast.Load())
-        called.meaning = function  # pyright: ignore[reportAttributeAccessIssue]
+        called = meant(function.__name__, function)
         return ast.Assign([target], ast.Call(called, [ast.Name(name, ast.Load()), element], []))
 
     def _first(
@@ -196,7 +195,7 @@ class Comprehensions(ast.NodeTransformer):
 
         Raises SourceError.
         """
-        element: ast.expr = copy.deepcopy(node.elt)
+        element: ast.expr = copied(node.elt)
         values: dict[str, ast.expr] = {}
         asserted: list[ast.stmt] = []
         for clause in node.generators:
@@ -208,7 +207,7 @@ class Comprehensions(ast.NodeTransformer):
                     "write range(...) or an array, without 'if'; or a loop",
                 )
             renamed = _Renamed(dict(values))
-            value, test = (renamed.visit(copy.deepcopy(each)) for each in begin)
+            value, test = (renamed.visit(copied(each)) for each in begin)
             values[clause.target.id] = value
             assertion = ast.Assert(test, ast.Constant(f"'{name}' of nothing"))
             assertion.implied = name  # pyright: ignore[reportAttributeAccessIssue]
@@ -227,8 +226,7 @@ class Comprehensions(ast.NodeTransformer):
             comes = ast.Lt() if step > 0 else ast.Gt()
             return first, ast.Compare(first, [comes], [node.args[min(1, len(node.args) - 1)]])
         if isinstance(node, ast.Name | ast.Subscript):
-            length = ast.Call(ast.Name("len", ast.Load()), [node], [])
-            length.func.meaning = len  # pyright: ignore[reportAttributeAccessIssue]
+            length = ast.Call(meant("len", len), [node], [])
             first = ast.Subscript(node, ast.Constant(0), ast.Load())
             return first, ast.Compare(ast.Constant(0), [ast.Lt()], [length])
         return None
@@ -267,7 +265,7 @@ class _Renamed(ast.NodeTransformer):
             return node
         if isinstance(found, ast.Name):
             return ast.copy_location(ast.Name(found.id, node.ctx), node)
-        return copy.deepcopy(found)
+        return copied(found)
 
 
 def _at(node: ast.AST, written: ast.expr) -> ast.AST:

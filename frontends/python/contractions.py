@@ -12,6 +12,7 @@ import numpy as np
 
 from ..text.affine import Affine
 from .captured import Captured
+from .meanings import meant
 from .source import PythonSource
 from .views import same
 
@@ -191,8 +192,7 @@ class Contractions:
         mask, extents = self.shape(node.slice), self.shape(node.value)
         if len(mask) != len(extents) or not all(map(same, mask, extents)):
             return node
-        where = ast.Name("np.where", ast.Load())
-        where.meaning = np.where  # pyright: ignore[reportAttributeAccessIssue]
+        where = meant("np.where", np.where)
         chosen = ast.Call(where, [node.slice, node.value, ast.Constant(0)], [])
         for each in (where, chosen, chosen.args[2]):
             ast.copy_location(each, node)

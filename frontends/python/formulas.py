@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
@@ -12,6 +11,7 @@ import numpy as np
 from .array_formulas import array_formula, bound_arguments, call_of, literal_of
 from .captured import MISSING, Captured
 from .functions import known
+from .meanings import copied, meant
 from .numpy_arrays import EYE
 from .numpy_functions import ARANGE_BETWEEN, FORMULAS, LOOPS, METHODS, VARIANTS
 from .source import PythonSource
@@ -102,10 +102,10 @@ class _Arguments(ast.NodeTransformer):
         if isinstance(node, ast.Name):
             found = self.arguments.get(node.id, MISSING)
             if isinstance(found, ast.expr):
-                return copy.deepcopy(found)
+                return copied(found)
             if found is not MISSING:
                 return ast.copy_location(ast.Constant(cast(Any, found)), self.node)
-            node.meaning = np  # pyright: ignore[reportAttributeAccessIssue]
+            node = meant(node.id, np)
         ast.copy_location(node, self.node)
         return super().visit(node)
 
@@ -114,8 +114,7 @@ def _of_method(found: object, arguments: list[ast.expr], node: ast.Call) -> ast.
     """The function of NumPy that a method is, where kernels may call it."""
     if known(found) is None:
         return node
-    function = ast.copy_location(ast.Name(ast.unparse(node.func), ast.Load()), node.func)
-    function.meaning = found  # pyright: ignore[reportAttributeAccessIssue]
+    function = ast.copy_location(meant(ast.unparse(node.func), found), node.func)
     return ast.copy_location(ast.Call(function, arguments, node.keywords), node)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator, Sequence
 
 from .captured import Captured
 from .early_returns import Leave
 from .loop_forms import LoopForms
+from .meanings import copied
 from .source import PythonSource
 from .unused_names import unused_name
 
@@ -174,7 +174,7 @@ class Jumps(ast.NodeTransformer):
         for position, statement in enumerate(statements):
             before, rest = statements[:position], statements[position + 1 :]
             if isinstance(statement, jump):
-                return [*before, *([] if end is None else [copy.deepcopy(end)])]
+                return [*before, *([] if end is None else [copied(end)])]
             if isinstance(statement, ast.If) and _has([statement], jump):
                 return [*before, *self._branched(statement, rest, jump, end)]
         return list(statements)
@@ -205,7 +205,7 @@ class Jumps(ast.NodeTransformer):
             behind, rest = [check], ()
         node.body, node.orelse = (
             self._folded([*each, *(() if _leaves(each) else following)], jump, end)
-            for each, following in zip(branches, (rest, copy.deepcopy(rest)), strict=True)
+            for each, following in zip(branches, (rest, copied(rest)), strict=True)
         )
         node.body = node.body or _written("pass", node)
         return [*begin, node, *behind]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 from collections.abc import Sequence
 from typing import TypeGuard, cast
 
 from .captured import SEQUENCES, Captured
+from .meanings import copied, meant
 from .source import PythonSource
 from .unused_names import unused_name
 
@@ -73,9 +73,7 @@ class LoopForms(ast.NodeTransformer):
             if not self._match(node.target, value, meanings) or stored & set(meanings):
                 return None
             substitution = _Substitution(meanings)
-            copies += [
-                cast(ast.stmt, substitution.visit(copy.deepcopy(each))) for each in node.body
-            ]
+            copies += [cast(ast.stmt, substitution.visit(copied(each))) for each in node.body]
         return copies
 
     def _constants(self, node: ast.expr) -> list[ast.expr] | None:
@@ -182,16 +180,16 @@ class LoopForms(ast.NodeTransformer):
             if position is not None:
                 return
             counter = ast.Name(unused_name("position", self.taken), ast.Store())
-        lengths = [_call("len", [copy.deepcopy(each)]) for each in arrays]
+        lengths = [_call("len", [copied(each)]) for each in arrays]
         count = lengths[0] if len(lengths) == 1 else _call("min", lengths)
         used: ast.expr = ast.Name(counter.id, ast.Load())
         bounds = [count]
         if not isinstance(start, ast.Constant) or start.value != 0:
-            used = ast.BinOp(used, ast.Sub(), copy.deepcopy(start))
-            bounds = [start, ast.BinOp(count, ast.Add(), copy.deepcopy(start))]
+            used = ast.BinOp(used, ast.Sub(), copied(start))
+            bounds = [start, ast.BinOp(count, ast.Add(), copied(start))]
         first: list[ast.stmt] = []
         for target, array in zip(targets, arrays, strict=True):
-            element = ast.Subscript(array, copy.deepcopy(used), ast.Load())
+            element = ast.Subscript(array, copied(used), ast.Load())
             first.append(ast.Assign([target], element))
         written = node.iter
         node.target, node.iter = counter, _call("range", bounds)
@@ -209,7 +207,7 @@ class _Substitution(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         """What a name stands for."""
         found = self.meanings.get(node.id)
-        return node if found is None else _place_at(copy.deepcopy(found), node)
+        return node if found is None else _place_at(copied(found), node)
 
 
 def _is_place(node: ast.expr) -> bool:
@@ -222,7 +220,7 @@ def _is_place(node: ast.expr) -> bool:
 
 
 def _element(node: ast.expr, position: int) -> ast.expr:
-    return _place_at(ast.Subscript(copy.deepcopy(node), ast.Constant(position), ast.Load()), node)
+    return _place_at(ast.Subscript(copied(node), ast.Constant(position), ast.Load()), node)
 
 
 def _tuple(parts: Sequence[ast.expr], node: ast.expr) -> ast.expr:
@@ -230,9 +228,7 @@ def _tuple(parts: Sequence[ast.expr], node: ast.expr) -> ast.expr:
 
 
 def _call(name: str, arguments: list[ast.expr]) -> ast.expr:
-    called = ast.Name(name, ast.Load())
-    called.meaning = getattr(builtins, name)  # pyright: ignore[reportAttributeAccessIssue]
-    return ast.Call(called, arguments, [])
+    return ast.Call(meant(name, getattr(builtins, name)), arguments, [])
 
 
 def _place_at(node: ast.expr | ast.stmt, written: ast.expr) -> ast.expr:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import copy
 from typing import cast
 
 import numpy as np
 
 from .evaluator import Evaluator
+from .meanings import copied, meant
 from .views import same, spelled_shape
 
 
@@ -39,7 +39,7 @@ def choice(
             f"{spelled_shape(extents)}",
             "write np.where with the mask's axes spelled out, such as mask[:, None]",
         )
-    value = cast(ast.expr, _Selected(mask).visit(_copied(expressions, node.value)))
+    value = cast(ast.expr, _Selected(mask).visit(_own_copy(expressions, node.value)))
     if not _Selected.any_in(value) and expressions.shape(value):
         raise expressions.source.error(
             node.value,
@@ -47,11 +47,10 @@ def choice(
             "give the right side the same mask: A[mask] = B[mask]",
         )
     if isinstance(node, ast.AugAssign):
-        old = _copied(expressions, array)
+        old = _own_copy(expressions, array)
         value = ast.copy_location(ast.BinOp(old, node.op, value), node.value)
-    where = ast.Name("np.where", ast.Load())
-    where.meaning = np.where  # pyright: ignore[reportAttributeAccessIssue]
-    chosen = ast.Call(where, [mask, value, _copied(expressions, array)], [])
+    where = meant("np.where", np.where)
+    chosen = ast.Call(where, [mask, value, _own_copy(expressions, array)], [])
     for each in (where, chosen):
         ast.copy_location(each, node.value)
     whole = ast.copy_location(ast.Subscript(array, ast.Constant(...), ast.Store()), target)
@@ -59,9 +58,9 @@ def choice(
     return whole, ast.copy_location(ast.Assign([whole], chosen), node)
 
 
-def _copied(expressions: Evaluator, node: ast.expr) -> ast.expr:
+def _own_copy(expressions: Evaluator, node: ast.expr) -> ast.expr:
     """A copy, with the same local variables."""
-    new = copy.deepcopy(node)
+    new = copied(node)
     for one, other in zip(ast.walk(node), ast.walk(new), strict=True):
         if isinstance(one, ast.Name) and one in expressions.variables:
             expressions.variables[cast(ast.Name, other)] = expressions.variables[one]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import copy
 from typing import cast
 
 from .captured import SEQUENCES, Captured
+from .meanings import copied
 
 _MOST = 64
 """Values: each is a comparison of its own."""
@@ -29,7 +29,7 @@ class Memberships(ast.NodeTransformer):
             return node
         is_in = isinstance(node.ops[0], ast.In)
         compared: list[ast.expr] = [
-            ast.Compare(copy.deepcopy(node.left), [ast.Eq() if is_in else ast.NotEq()], [each])
+            ast.Compare(copied(node.left), [ast.Eq() if is_in else ast.NotEq()], [each])
             for each in values
         ]
         whole = (
@@ -49,9 +49,7 @@ class Memberships(ast.NodeTransformer):
             if not isinstance(sequence, SEQUENCES):
                 return None
             found = [
-                ast.copy_location(
-                    ast.Subscript(copy.deepcopy(node), ast.Constant(n), ast.Load()), node
-                )
+                ast.copy_location(ast.Subscript(copied(node), ast.Constant(n), ast.Load()), node)
                 for n in range(min(len(cast("list[object]", sequence)), _MOST + 1))
             ]
         return list(found) if 0 < len(found) <= _MOST else None

@@ -201,26 +201,31 @@ def _interpolated(x, xp, fp):
     n = len(xp)
     result = np.empty(len(x))
     for i in range(len(x)):
+        at = np.float64(x[i])
         low = 0
         high = n
         while low < high:
             middle = (low + high) // 2
-            if xp[middle] <= x[i]:
+            if np.float64(xp[middle]) <= at:
                 low = middle + 1
             else:
                 high = middle
-        if x[i] != x[i]:
-            result[i] = x[i]
+        if at != at:
+            result[i] = at
         elif low == 0:
-            result[i] = fp[0]
-        elif low == n or xp[low - 1] == x[i]:
-            result[i] = fp[low - 1]
+            result[i] = np.float64(fp[0])
+        elif low == n or np.float64(xp[low - 1]) == at:
+            result[i] = np.float64(fp[low - 1])
         else:
-            slope = (fp[low] - fp[low - 1]) / (xp[low] - xp[low - 1])
-            left = slope * (x[i] - xp[low - 1]) + fp[low - 1]
-            right = slope * (x[i] - xp[low]) + fp[low]
+            start = np.float64(xp[low - 1])
+            end = np.float64(xp[low])
+            first = np.float64(fp[low - 1])
+            second = np.float64(fp[low])
+            slope = (second - first) / (end - start)
+            left = slope * (at - start) + first
+            right = slope * (at - end) + second
             both = left if left == left else right
-            result[i] = fp[low] if both != both and fp[low] == fp[low - 1] else both
+            result[i] = second if both != both and second == first else both
     return result
 
 

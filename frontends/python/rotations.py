@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..rotation_period import rotation_period
+from .meanings import copied
 from .source import PythonSource
 from .unused_names import unused_name
 
@@ -70,7 +70,7 @@ class Rotations:
         if not isinstance(target, ast.Name) or not arguments or node.orelse:
             return None
         first, last, step = _bounds(arguments)
-        copies = tuple(each for each in node.body if _copied(each))
+        copies = tuple(each for each in node.body if _copies(each))
         bound: dict[str, str] = {}
         for each in copies:
             _follow(each, bound)
@@ -162,7 +162,7 @@ def _bounds(arguments: list[ast.expr]) -> tuple[ast.expr, ast.expr, int | None]:
     return arguments[0], arguments[1], step if isinstance(step, int) and step > 0 else None
 
 
-def _copied(node: ast.stmt) -> list[tuple[str, str]]:
+def _copies(node: ast.stmt) -> list[tuple[str, str]]:
     """The names of `a = b` and `a, b = b, a`; none for other statements."""
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return []
@@ -183,13 +183,13 @@ def _copied(node: ast.stmt) -> list[tuple[str, str]]:
 
 def _follow(node: ast.stmt, bound: dict[str, str]) -> None:
     """Notes what a statement makes of names, in terms of the arrays before the iteration."""
-    bound.update([(one, bound.get(other, other)) for one, other in _copied(node)])
+    bound.update([(one, bound.get(other, other)) for one, other in _copies(node)])
 
 
 def _begins(name: str, statements: Sequence[ast.stmt]) -> bool:
     """Whether statements give a name a value before they read it."""
     first = next(each for each in statements if any(one.id == name for one in _names(each)))
-    pairs = _copied(first)
+    pairs = _copies(first)
     return any(one == name for one, _ in pairs) and all(other != name for _, other in pairs)
 
 
@@ -240,7 +240,7 @@ def _branch(test: str, one: list[ast.stmt], other: list[ast.stmt], place: ast.st
 
 
 def _renamed(node: ast.stmt, meant: Binding) -> ast.stmt:
-    new = copy.deepcopy(node)
+    new = copied(node)
     for each in _names(new):
         each.id = meant.get(each.id, each.id)
     return new

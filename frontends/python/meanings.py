@@ -1,0 +1,22 @@
+"""Pieces of syntax trees whose names mean objects that the user's own names need not lead to."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from typing import TypeVar
+
+Node = TypeVar("Node", bound=ast.AST)
+
+
+def meant(text: str, meaning: object) -> ast.Name:
+    """A name that means an object, as messages call it."""
+    name = ast.Name(text, ast.Load())
+    name.meaning = meaning  # pyright: ignore[reportAttributeAccessIssue]
+    return name
+
+
+def copied(node: Node) -> Node:
+    """A copy of a piece; what its names mean, modules and functions, is not copied."""
+    meanings = [each.__dict__["meaning"] for each in ast.walk(node) if hasattr(each, "meaning")]
+    return copy.deepcopy(node, {id(each): each for each in meanings})
