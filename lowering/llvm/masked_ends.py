@@ -35,11 +35,8 @@ def masks_end(loop: affine.ForOp, target: Target) -> bool:
         or any(op.name in LOOPS for op in inside)
     ):
         return False
-    kinds = {
-        op.memref.type.get_element_type()
-        for op in inside
-        if isinstance(op, affine.LoadOp | affine.StoreOp)
-    }
+    kinds = {op.result.type for op in inside if isinstance(op, affine.LoadOp)}
+    kinds |= {op.value.type for op in inside if isinstance(op, affine.StoreOp)}
     floats = [kind for kind in kinds if isinstance(kind, AnyFloat)]
     return (
         len(kinds) == len(floats) > 0

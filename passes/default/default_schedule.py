@@ -12,7 +12,7 @@ from ..estimate.estimate import estimate
 from ..estimate.scheduling_context import SchedulingContext
 from ..machine.target import Target
 from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
-from ..polyhedral.schedule_tree import functions_text, nest_of, nests, statements
+from ..polyhedral.schedule_tree import functions_text, loops, nest_of, nests, statements
 from ..polyhedral.scop import Scop
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule, Steps
@@ -25,6 +25,7 @@ from .input_reuse import fuse_for_input_reuse
 from .jammed_loops import jammed_loops
 from .modulo_unrolling import modulo_unrolled
 from .offsets import separated_offsets
+from .outermost_parallel import mark_parallel
 from .rounded_subscripts import cut_at_rounding
 from .strategies import ALWAYS_COMPETING, COMPETING, FALLBACKS, FOR_OPAQUE, STRATEGIES, Strategy
 
@@ -332,10 +333,12 @@ def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingConte
     proposed = (
         each(schedule, nest, context) for each in (FALLBACKS if competes else ALWAYS_COMPETING)
     )
-    rivals = [rival for rival in proposed if rival is not None]
+    names = first.names
+    rivals = [_shared_out(rival, names, context) for rival in proposed if rival is not None]
     if competes:
         rivals.append(schedule)
     own = None if first.strategy in FALLBACKS else first.on(schedule, context)
+    own = None if own is None else _shared_out(own, names, context)
     rated = ((estimate(rival, context), rival) for rival in rivals)
     least, best = min(rated, key=lambda each: each[0], default=(inf, None))
     if best is None or own is None:
@@ -343,6 +346,22 @@ def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingConte
     seconds = estimate(own, context)
     is_better = least < GAIN * seconds or (least <= seconds and _is_simpler(best, own))
     return best if is_better else own
+
+
+def _shared_out(schedule: Schedule, names: tuple[str, ...], context: SchedulingContext) -> Schedule:
+    """Nests on all threads that a strategy left to one, if that is estimated to be better.
+
+    Strategies ask for as many instances as pay whatever these compute.
+    """
+    left = tuple(
+        name
+        for name in names
+        if not any(loop.parallel for loop in loops(nest_of(schedule.tree, name)))
+    )
+    shared = mark_parallel(schedule, left, context, 0)
+    if shared is schedule or estimate(shared, context) >= estimate(schedule, context):
+        return schedule
+    return shared
 
 
 def _is_simpler(schedule: Schedule, other: Schedule) -> bool:

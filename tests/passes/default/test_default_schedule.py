@@ -9,6 +9,7 @@ from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import loops
+from loopwright.runtime.program import load
 
 KERNELS = [name for name in catalogue() if name.startswith("polybench/")]
 
@@ -58,3 +59,32 @@ def test_loops_that_run_once_are_no_vector_and_no_parallel_loops() -> None:
     assert not any(
         loop.name == "j" and (loop.parallel or loop.vector) for loop in loops(exact.tree)
     )
+
+
+LOADS = "\n".join(f"    %a{k} = affine.load %A[%i, {k}] : memref<?x8xf64>" for k in range(8))
+MINOR = """
+    %p{k} = arith.mulf %a{k}, %a{a} : f64
+    %q{k} = arith.mulf %a{b}, %a{c} : f64
+    %r{k} = arith.subf %p{k}, %q{k} : f64
+    %s{k} = arith.divf %r{k}, %a{a} : f64
+    affine.store %s{k}, %B[%i, {k}] : memref<?x8xf64>
+"""
+MINORS = "".join(MINOR.format(k=k, a=(k + 1) % 8, b=(k + 3) % 8, c=(k + 5) % 8) for k in range(8))
+BATCHES = f"""
+func.func @f(%n: index, %A: memref<?x8xf64>, %B: memref<?x8xf64>) {{
+  affine.for %i = 0 to %n {{
+{LOADS}
+{MINORS}
+  }}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(("n", "is_shared"), [(6_000, True), (1_000, False)])
+def test_batches_are_shared_out_for_what_they_compute(n: int, is_shared: bool) -> None:
+    """A strategy asks for 50,000 instances, whatever these do."""
+    scop = load(BATCHES)["f"].scop
+    schedule = default_schedule(scop, infer_extents(scop, {"n": n}), WIDE, threads=2)
+    assert "vectorize" in str(schedule)
+    assert ("parallel" in str(schedule)) == is_shared
