@@ -1,5 +1,7 @@
 """Repeatable random tests, a cache of compiled code apart from the user's, and no learned model.
 
+Garbage is collected as seldom as by the commands: what pytest and the tests' modules hold is large.
+
 The default schedule is the analytical choice, on every machine; tests of the learned one say so.
 
 Hypothesis is quick and gives the same examples in every run; `-m campaign` tests say otherwise.
@@ -15,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from loopwright.passes.machine.target import Target
+from loopwright.support.garbage_collection import collect_garbage_seldom
 
 PHASES = (Phase.explicit, Phase.generate)
 CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
@@ -29,6 +32,13 @@ settings.register_profile(
     suppress_health_check=CHECKS,
 )
 settings.load_profile("quick")
+
+collect_garbage_seldom()
+
+
+def pytest_collection_finish() -> None:
+    """Takes the tests themselves out of later collections, too."""
+    collect_garbage_seldom()
 
 
 @pytest.fixture

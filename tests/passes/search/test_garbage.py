@@ -3,8 +3,22 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
+
+import pytest
 
 from loopwright.support.garbage_collection import garbage_collected_seldom
+
+
+@pytest.fixture(autouse=True)
+def _as_python_starts() -> Iterator[None]:
+    """Nothing is frozen, and thresholds are Python's own: all tests have others."""
+    thresholds = gc.get_threshold()
+    gc.unfreeze()
+    gc.set_threshold(700, 10, 10)
+    yield
+    gc.freeze()
+    gc.set_threshold(*thresholds)
 
 
 def test_thresholds_come_back() -> None:
