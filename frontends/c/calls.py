@@ -7,7 +7,16 @@ from itertools import chain
 
 from ...dialects.errors import SourceError
 from ...runtime.jit.registered_functions import is_library_function
-from .c_types import INT, LONG, UNSIGNED, ComplexType, FloatType, IntegerType, NumberType
+from .c_types import (
+    INT,
+    LONG,
+    UNSIGNED,
+    ComplexType,
+    FloatType,
+    IntegerType,
+    NumberType,
+    PointerType,
+)
 from .evaluator import Evaluator
 from .functions import (
     ABSOLUTE,
@@ -141,8 +150,9 @@ class Calls:
         values: list[tuple[Symbol, Value]] = []
         for symbol, argument in zip(node.parameters, node.arguments, strict=True):
             if not isinstance(symbol.type, NumberType):
+                kind = "pointer" if isinstance(symbol.type, PointerType) else "structure"
                 raise SourceError(
-                    f"'{node.function}' takes the pointer '{symbol.name}'",
+                    f"'{node.function}' takes the {kind} '{symbol.name}'",
                     node.place,
                     "write its formula here",
                 )
@@ -169,9 +179,10 @@ class Calls:
 
 
 def _unknown(node: Call) -> SourceError:
-    return SourceError(
-        f"the call of '{node.function}' cannot be analysed",
-        node.place,
+    hint = (
         "regions may call functions of math.h, functions of declarations and 'return', and those "
-        "declared with __attribute__((const))",
+        "declared with __attribute__((const))"
     )
+    if any(isinstance(each.type, ComplexType) for each in (node, *node.arguments)):
+        hint = f"write it with {', '.join(each for each in OF_COMPLEX if each[-1] != 'f')}"
+    return SourceError(f"the call of '{node.function}' cannot be analysed", node.place, hint)

@@ -40,9 +40,11 @@ def without_meeting(
     if low is None or high is None or left.type != right.type or steps_of != (1, -1):
         return same
     kind = left.type
-    is_wide = isinstance(kind, IntegerType) and kind.signed and kind.width >= INT.width
-    if not isinstance(kind, PointerType) and not is_wide:
-        return same  # The distance of two short integers may have no place in their type.
+    # The distance of two short integers may have no place in their type, nor one below zero.
+    from_zero = getattr(bare(low), "value", None) == 0
+    is_wide = isinstance(kind, IntegerType) and kind.width >= INT.width
+    if not isinstance(kind, PointerType) and not (is_wide and (kind.signed or from_zero)):
+        return same
     used = {each.symbol for part in (low, high) for each in walk(part) if isinstance(each, Name)}
     own = {left.symbol, right.symbol}
     if used & own or any(sets(each, used | own) for each in all_expressions(body.statements)):

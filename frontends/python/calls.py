@@ -36,6 +36,10 @@ _REMEDIES: Mapping[str, str] = {
     "len": "write A.shape[0], or a size of the annotations",
     "sort": "sort outside of the kernel",
     "argsort": "sort outside of the kernel",
+    "percentile": "compute it outside of the kernel: it sorts",
+    "quantile": "compute it outside of the kernel: it sorts",
+    "median": "compute it outside of the kernel: it sorts",
+    "kron": "write the loops, over an array of four dimensions",
     "append": "write an array of its final size, and store into it",
     "isinstance": "annotate the arguments with their types",
 }

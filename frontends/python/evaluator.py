@@ -14,6 +14,7 @@ from .arithmetic import Arithmetic
 from .captured import Captured
 from .source import PythonSource
 from .values import Constant, Value
+from .variables import Variable
 from .views import View
 
 
@@ -31,6 +32,9 @@ class Evaluator(Protocol):
 
     @property
     def guards(self) -> Guards[ast.AST]: ...
+
+    @property
+    def variables(self) -> dict[ast.Name, Variable]: ...
 
     @property
     def arithmetic(self) -> Arithmetic: ...

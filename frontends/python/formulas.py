@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 import copy
-import inspect
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from .array_formulas import array_formula, bound_arguments, call_of, literal_of
 from .captured import MISSING, Captured
-from .local_functions import PlainFunction
-from .numpy_functions import ARANGE_BETWEEN, FORMULAS, JOINED, LOOPS, METHODS, VARIANTS
+from .functions import known
+from .numpy_arrays import EYE
+from .numpy_functions import ARANGE_BETWEEN, FORMULAS, LOOPS, METHODS, VARIANTS
 from .source import PythonSource
 
 Found = TypeVar("Found")
@@ -36,39 +36,55 @@ class Formulas(ast.NodeTransformer):
         formula, loops = _lookup(FORMULAS, found), _lookup(LOOPS, found)
         if found is np.arange and len(arguments) > 1:
             loops = ARANGE_BETWEEN
+        if found is np.eye and len(arguments) > 1:
+            loops = EYE
         kind = next((each.value for each in keywords if each.arg == "dtype"), None)
-        if found is np.arange and kind is not None:
+        has_kind = found in (np.arange, np.eye, np.identity) and kind is not None
+        if has_kind:
             keywords = [each for each in keywords if each.arg != "dtype"]
         variants = _lookup(VARIANTS, found)
         if variants is not None:
             name, position, functions = variants
             written = _take(name, position, arguments, keywords)
             if written is not None:
-                variant = _lookup(functions, _literal(written))
+                variant = _lookup(functions, literal_of(written))
                 formula, loops = (variant, None) if loops is None else (None, variant)
-        if found is np.concatenate and len(arguments) == 1 and not keywords:
-            return self._joined(arguments[0], node)
-        bound = _bound(formula or loops, arguments, keywords)
+        array = array_formula(found, arguments, keywords, node)
+        if array is not None:
+            return array
+        of_ranks = loops.values() if isinstance(loops, Mapping) else [loops]
+        bound = bound_arguments(formula or next(iter(of_ranks)), arguments, keywords)
         if bound is None:
-            return node
+            return node if node.args == arguments else _of_method(found, arguments, node)
+        bound.apply_defaults()
         if formula is not None:
             (returned,) = PythonSource.of(formula).parse().body
             assert isinstance(returned, ast.Return) and returned.value is not None
             return cast(ast.expr, _Arguments(bound.arguments, node).visit(returned.value))
         assert loops is not None
-        call = _call(loops, arguments, keywords, node)
-        if found is np.arange and kind is not None:
+        call = call_of(loops, arguments, keywords, node)
+        if has_kind:
             converted = ast.Attribute(call, "astype", ast.Load())
-            call = ast.Call(ast.copy_location(converted, node), [kind], [])
+            call = ast.Call(ast.copy_location(converted, node), [cast(ast.expr, kind)], [])
         return ast.copy_location(call, node)
 
-    def _joined(self, parts: ast.expr, node: ast.Call) -> ast.expr:
-        if not isinstance(parts, ast.Tuple | ast.List) or len(parts.elts) < 2:
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        """A function that stores its result: `np.add(x, y, out=z)` is `z[...] = np.add(x, y)`."""
+        call = node.value
+        target = None
+        if isinstance(call, ast.Call):
+            function = known(self.captured.resolve(call.func))
+            for each in call.keywords:
+                if each.arg == "out" and function is not None and function.elementwise:
+                    target = each.value
+                    call.keywords.remove(each)
+        self.generic_visit(node)
+        if target is None:
             return node
-        result = parts.elts[0]
-        for each in parts.elts[1:]:
-            result = _call(JOINED, [result, each], [], node)
-        return result
+        whole = ast.Subscript(target, ast.Constant(...), ast.Store())
+        for each in (whole, whole.slice):
+            ast.copy_location(each, target)
+        return ast.copy_location(ast.Assign([whole], node.value), node)
 
 
 class _Arguments(ast.NodeTransformer):
@@ -91,38 +107,13 @@ class _Arguments(ast.NodeTransformer):
         return super().visit(node)
 
 
-def _call(
-    function: Callable[..., Any],
-    arguments: list[ast.expr],
-    keywords: list[ast.keyword],
-    node: ast.Call,
-) -> ast.Call:
-    """A call of a function with the position, and the name in messages, of the one that it is."""
-    called = ast.copy_location(ast.Name(ast.unparse(node.func), ast.Load()), node.func)
-    called.meaning = _function(function)  # pyright: ignore[reportAttributeAccessIssue]
-    return ast.copy_location(ast.Call(called, arguments, keywords), node)
-
-
-@cache
-def _function(function: Callable[..., Any]) -> PlainFunction:
-    return PlainFunction(
-        function, PythonSource.of(function), function.__globals__, of_language=True
-    )
-
-
-def _bound(
-    function: Callable[..., Any] | None, arguments: list[ast.expr], keywords: list[ast.keyword]
-) -> inspect.BoundArguments | None:
-    """What the parameters of a function are; None where the call does not fit."""
-    if function is None:
-        return None
-    try:
-        named = {each.arg or "**": each.value for each in keywords}
-        bound = inspect.signature(function).bind(*arguments, **named)
-    except TypeError:
-        return None
-    bound.apply_defaults()
-    return bound
+def _of_method(found: object, arguments: list[ast.expr], node: ast.Call) -> ast.expr:
+    """The function of NumPy that a method is, where kernels may call it."""
+    if known(found) is None:
+        return node
+    function = ast.copy_location(ast.Name(ast.unparse(node.func), ast.Load()), node.func)
+    function.meaning = found  # pyright: ignore[reportAttributeAccessIssue]
+    return ast.copy_location(ast.Call(function, arguments, node.keywords), node)
 
 
 def _take(
@@ -134,15 +125,6 @@ def _take(
             keywords.remove(each)
             return each.value
     return arguments.pop(position) if len(arguments) > position else None
-
-
-def _literal(node: ast.expr) -> object:
-    """The value of a literal; MISSING for all else, also where it only equals an integer."""
-    try:
-        value = ast.literal_eval(node)
-    except (TypeError, ValueError):
-        return MISSING
-    return MISSING if isinstance(value, bool | float) else value
 
 
 def _lookup(table: Mapping[Any, Found], found: object) -> Found | None:

@@ -51,6 +51,13 @@ class PlainFunction:
         return {}
 
 
+@dataclass(frozen=True)
+class FunctionByRank:
+    """A function of the language with statements for each rank of its first argument."""
+
+    of_rank: Mapping[int, PlainFunction]
+
+
 class _Stub:
     """Name and signature of a function that is never called itself."""
 

@@ -39,24 +39,33 @@ def choice(
             f"{spelled_shape(extents)}",
             "write np.where with the mask's axes spelled out, such as mask[:, None]",
         )
-    value = cast(ast.expr, _Selected(mask).visit(copy.deepcopy(node.value)))
+    value = cast(ast.expr, _Selected(mask).visit(_copied(expressions, node.value)))
     if not _Selected.any_in(value) and expressions.shape(value):
         raise expressions.source.error(
             node.value,
             "the elements of an array where a mask selects some",
             "give the right side the same mask: A[mask] = B[mask]",
         )
-    old = copy.deepcopy(array)
     if isinstance(node, ast.AugAssign):
+        old = _copied(expressions, array)
         value = ast.copy_location(ast.BinOp(old, node.op, value), node.value)
     where = ast.Name("np.where", ast.Load())
     where.meaning = np.where  # pyright: ignore[reportAttributeAccessIssue]
-    chosen = ast.Call(where, [mask, value, copy.deepcopy(array)], [])
+    chosen = ast.Call(where, [mask, value, _copied(expressions, array)], [])
     for each in (where, chosen):
         ast.copy_location(each, node.value)
     whole = ast.copy_location(ast.Subscript(array, ast.Constant(...), ast.Store()), target)
     ast.copy_location(whole.slice, target)
     return whole, ast.copy_location(ast.Assign([whole], chosen), node)
+
+
+def _copied(expressions: Evaluator, node: ast.expr) -> ast.expr:
+    """A copy, with the same local variables."""
+    new = copy.deepcopy(node)
+    for one, other in zip(ast.walk(node), ast.walk(new), strict=True):
+        if isinstance(one, ast.Name) and one in expressions.variables:
+            expressions.variables[cast(ast.Name, other)] = expressions.variables[one]
+    return new
 
 
 class _Selected(ast.NodeTransformer):

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from .numpy_arrays import ARRAYS, ByRank
+
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false
@@ -108,6 +110,28 @@ def _argmax(a):
         if (a[i] > best) or (a[i] != a[i] and best == best):
             best = a[i]
             place = np.int64(i)
+    return place
+
+
+def _argmax_of_all(a):
+    best = a[0, 0]
+    place = np.int64(0)
+    for i in range(len(a)):
+        for j in range(a.shape[1]):
+            if (a[i, j] > best) or (a[i, j] != a[i, j] and best == best):
+                best = a[i, j]
+                place = np.int64(i) * a.shape[1] + j
+    return place
+
+
+def _argmin_of_all(a):
+    best = a[0, 0]
+    place = np.int64(0)
+    for i in range(len(a)):
+        for j in range(a.shape[1]):
+            if (a[i, j] < best) or (a[i, j] != a[i, j] and best == best):
+                best = a[i, j]
+                place = np.int64(i) * a.shape[1] + j
     return place
 
 
@@ -306,13 +330,6 @@ def _linspace(start, stop, num=50):
     return values
 
 
-def _joined(a, b):
-    both = np.empty(len(a) + len(b), dtype=np.result_type(a, b))
-    both[: len(a)] = a
-    both[len(a) :] = b
-    return both
-
-
 FORMULAS: dict[Any, Callable[..., Any]] = {
     np.var: _var,
     np.std: _std,
@@ -328,58 +345,80 @@ FORMULAS: dict[Any, Callable[..., Any]] = {
 }
 """What is replaced by one expression of its arguments."""
 
-LOOPS: dict[Any, Callable[..., Any]] = {
-    np.cumsum: _cumsum,
-    np.cumprod: _cumprod,
-    np.maximum.accumulate: _running_maximum,
-    np.minimum.accumulate: _running_minimum,
-    np.argmax: _argmax,
-    np.argmin: _argmin,
-    np.roll: _roll,
+_ARGMAX: ByRank = {1: _argmax, 2: _argmax_of_all}
+_ARGMIN: ByRank = {1: _argmin, 2: _argmin_of_all}
+
+LOOPS: dict[Any, Callable[..., Any] | ByRank] = {
+    **ARRAYS,
+    np.cumsum: {1: _cumsum},
+    np.cumprod: {1: _cumprod},
+    np.maximum.accumulate: {1: _running_maximum},
+    np.minimum.accumulate: {1: _running_minimum},
+    np.argmax: _ARGMAX,
+    np.argmin: _ARGMIN,
+    np.roll: {1: _roll},
     np.arange: _arange,
     np.linspace: _linspace,
-    np.convolve: _convolved,
-    np.triu: _triu,
-    np.tril: _tril,
+    np.convolve: {1: _convolved},
+    np.triu: {2: _triu},
+    np.tril: {2: _tril},
 }
-"""What is replaced by the statements of a function: over arrays of one dimension."""
+"""What is replaced by the statements of a function."""
 
-VARIANTS: dict[Any, tuple[str, int, Mapping[Any, Callable[..., Any]]]] = {
-    np.roll: ("axis", 2, {None: _roll, 0: _roll_rows, 1: _roll_columns}),
+VARIANTS: dict[Any, tuple[str, int, Mapping[Any, Callable[..., Any] | ByRank]]] = {
+    np.roll: (
+        "axis",
+        2,
+        {
+            None: {1: _roll},
+            0: {1: _roll, 2: _roll_rows},
+            1: {2: _roll_columns},
+            -1: {1: _roll, 2: _roll_columns},
+        },
+    ),
     np.cumsum: (
         "axis",
         1,
-        {None: _cumsum, 0: _sums_down, 1: _sums_of_second, -1: _sums_across},
+        {None: {1: _cumsum}, 0: _sums_down, 1: _sums_of_second, -1: _sums_across},
     ),
     np.cumprod: (
         "axis",
         1,
-        {None: _cumprod, 0: _products_down, 1: _products_of_second, -1: _products_across},
+        {None: {1: _cumprod}, 0: _products_down, 1: _products_of_second, -1: _products_across},
     ),
     np.argmax: (
         "axis",
         1,
-        {None: _argmax, 0: _argmax_of_columns, 1: _argmax_of_rows, -1: _argmax_of_rows},
+        {
+            None: _ARGMAX,
+            0: {1: _argmax, 2: _argmax_of_columns},
+            1: {2: _argmax_of_rows},
+            -1: {1: _argmax, 2: _argmax_of_rows},
+        },
     ),
     np.argmin: (
         "axis",
         1,
-        {None: _argmin, 0: _argmin_of_columns, 1: _argmin_of_rows, -1: _argmin_of_rows},
+        {
+            None: _ARGMIN,
+            0: {1: _argmin, 2: _argmin_of_columns},
+            1: {2: _argmin_of_rows},
+            -1: {1: _argmin, 2: _argmin_of_rows},
+        },
     ),
     np.diff: ("axis", 2, {0: _diff_down, 1: _diff_of_second, -1: _diff}),
     np.convolve: (
         "mode",
         2,
-        {"full": _convolved, "same": _convolved_same, "valid": _convolved_valid},
+        {"full": {1: _convolved}, "same": {1: _convolved_same}, "valid": {1: _convolved_valid}},
     ),
 }
 """The same with an argument that is a literal: its name, its position, and the functions."""
 
 ARANGE_BETWEEN: Callable[..., Any] = _arange_between
-JOINED: Callable[..., Any] = _joined
-"""`np.arange` with a start, and `np.concatenate` of two arrays."""
+"""`np.arange` with a start."""
 
-METHODS = {"var": np.var, "std": np.std, "cumsum": np.cumsum, "cumprod": np.cumprod} | {
-    "argmax": np.argmax,
-    "argmin": np.argmin,
+METHODS: dict[str, Any] = {
+    each.__name__: each
+    for each in (np.var, np.std, np.cumsum, np.cumprod, np.argmax, np.argmin, np.clip, np.repeat)
 }

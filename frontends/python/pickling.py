@@ -32,7 +32,6 @@ def pickled_again(
     names: dict[str, Any] = dict(others)
     names |= {name: importlib.import_module(module) for name, module in modules.items()}
     definition = source.parse()
-    definition.decorator_list = []
     definition.returns = None
     arguments = definition.args
     for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):

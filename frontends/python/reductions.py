@@ -18,7 +18,7 @@ from .expressions import Expressions
 from .functions import PARTS
 from .inlining import CallableKernel
 from .local_arrays import LocalArrays
-from .local_functions import plain_function
+from .local_functions import FunctionByRank, plain_function
 from .nests import Nest, Nests
 from .source import PythonSource
 from .values import Constant, Scalar, Value, is_float
@@ -111,12 +111,30 @@ class Reductions:
         if not known and expressions.shape(node):
             expressions.computed[node] = self.arrays.holding("held", node)
 
-    def kernel(self, node: ast.expr) -> CallableKernel | None:
+    def kernel(self, node: ast.expr) -> CallableKernel | FunctionByRank | None:
         """The kernel that an expression calls."""
         if not isinstance(node, ast.Call):
             return None
         found = self.expressions.captured.resolve(node.func)
-        return found if isinstance(found, CallableKernel) else plain_function(found)
+        is_one = isinstance(found, CallableKernel | FunctionByRank)
+        return found if is_one else plain_function(found)
+
+    def called(self, node: ast.Call) -> CallableKernel:
+        """The kernel of a call whose arguments are computed; raises SourceError."""
+        function = self.kernel(node)
+        if not isinstance(function, FunctionByRank):
+            assert function is not None
+            return function
+        rank = len(self.expressions.shape(node.args[0])) if node.args else 0
+        if rank not in function.of_rank:
+            ranks = " or ".join(map(str, function.of_rank))
+            spelled, plural = ast.unparse(node.func), "" if ranks == "1" else "s"
+            raise self.source.error(
+                node,
+                f"'{spelled}' takes an array of {ranks} dimension{plural} here, not of {rank}",
+                "give the axis if there is one, or write the loops",
+            )
+        return function.of_rank[rank]
 
     def _compute(self, node: ast.expr, name: str) -> None:
         form = self.forms.read(node)

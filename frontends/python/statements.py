@@ -124,8 +124,7 @@ class Statements:
         A call that is not the `whole` right side of a statement must not write to arguments.
         """
         expressions = self.expressions
-        kernel = self.reductions.kernel(node)
-        assert kernel is not None
+        kernel = self.reductions.called(node)
         if len(self._calls) > _DEEPEST:
             raise self.source.error(node, f"'{ast.unparse(node.func)}' calls itself")
         for each in (*node.args, *(keyword.value for keyword in node.keywords)):

@@ -17,7 +17,7 @@ from ...dialects.arith import IndexCastOp
 from ...dialects.memref import INSPECTED
 from ...passes.estimate.program_statistics import bytes_of
 from ...passes.estimate.strided_accesses import LEAST_SCATTERED
-from ...passes.polyhedral.gathers import depends_on_data
+from ...passes.polyhedral.gathers import depends_on_data, is_short_subscript
 from ..loops.operations import operations
 from .unrolling import LOOPS
 
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from ...passes.machine.target import Target
 
 GATHERING_BITS = 512
-"""LLVM has gathers of its own for vectors of so many bits; else it loads one after the other."""
+"""LLVM has gathers of its own for vectors of so many bits; else it loads one after the other.
+
+So it does with short elements in any case, and then takes the subscripts out of vectors before."""
 
 _LANES = 8
 _CYCLES: dict[type[Operation], float] = {
@@ -51,14 +53,12 @@ def gathering_loops(
 
     Sums that are reassociated are made of vectors: there, one addition waits for the other.
     """
-    if target.vector_bits < GATHERING_BITS:
-        return
     for loop in operations(function):
         if not isinstance(loop, affine.ForOp | scf.ForOp):
             continue
         inside = operations(loop)[1:]
         index = loop.body.block.args[0]
-        gathers = sum(_is_gathered(op, index) for op in inside)
+        gathers = sum(_is_gathered(op, index, target) for op in inside)
         if not gathers or (reassociates and len(loop.body.block.args) > 1):
             continue
         scalar = sum(map(_cycles, inside))
@@ -73,11 +73,18 @@ def _cycles(op: Operation) -> float:
     return _CYCLES.get(type(op), _FLOATS if is_float else _INTEGERS)
 
 
-def _is_gathered(op: Operation, index: SSAValue) -> bool:
-    """Whether a load, at a place that depends on data, has no neighbours from a loop's lanes."""
-    if not (isinstance(op, memref.LoadOp) and INSPECTED in op.attributes):
+def _is_gathered(op: Operation, index: SSAValue, target: Target) -> bool:
+    """Whether LLVM would gather what a load has in a loop's lanes: its place depends on data.
+
+    LLVM makes no vectors of comparisons with extents; bytes are never outside of 256 elements, nor
+    two of them of 65536.
+    """
+    if not isinstance(op, memref.LoadOp):
         return False
-    if bytes_of(op.res.type) < LEAST_SCATTERED:
+    if INSPECTED not in op.attributes and not any(map(is_short_subscript, op.indices)):
+        return False
+    is_long = bytes_of(op.res.type) >= LEAST_SCATTERED
+    if is_long and target.vector_bits < GATHERING_BITS:
         return False
     *rows, column = op.indices
     spread = [*rows, column] if depends_on_data(column) else rows

@@ -12,6 +12,7 @@ from . import integers
 from .accumulated_extrema import AccumulatedExtremum, Body, accumulated_extrema, emit_extrema
 from .affine_expressions import emit_bound
 from .emitter import Emitters, FunctionEmitter, constant
+from .masked_ends import masks_end
 from .metadata import attach_loop_metadata
 from .types import I1
 from .unrolling import is_long_sum, unroll_hint
@@ -28,10 +29,11 @@ def emit_loop(
     *,
     vectors: bool | None = None,
     is_long: bool = False,
+    is_masked: bool = False,
 ) -> list[ir.Value]:
     """Runs `body` for lower, lower + step, ... below upper; returns the values carried out.
 
-    The step must be positive. `unroll`, `vectors` and `is_long` are hints for LLVM (`metadata`).
+    The step must be positive. `unroll` and what follows are hints for LLVM (`metadata`).
     """
     first, last = integers.known(lower), integers.known(upper)
     if first is not None and last is not None:
@@ -59,7 +61,9 @@ def emit_loop(
     again = emitter.builder.icmp_signed("<", following, upper)
     latch = emitter.builder.block
     branch = emitter.builder.cbranch(again, header, end)
-    attach_loop_metadata(emitter, branch, unroll, vectors=vectors, is_long=is_long)
+    attach_loop_metadata(
+        emitter, branch, unroll, vectors=vectors, is_long=is_long, is_masked=is_masked
+    )
     index.add_incoming(following, latch)
     for phi, result in zip(carried, results, strict=True):
         phi.add_incoming(result, latch)
@@ -96,6 +100,7 @@ def _emit_for(
     block = op.body.block
     vectors = emitter.module.vector_hints.get(block.args[0])
     is_long = isinstance(op, affine.ForOp) and is_long_sum(op)
+    is_masked = isinstance(op, affine.ForOp) and masks_end(op, emitter.module.target)
 
     def body(index: ir.Value, carried: list[ir.Value]) -> list[ir.Value]:
         emitter.values.update(zip(block.args, [index, *carried], strict=True))
@@ -112,6 +117,7 @@ def _emit_for(
             1 if in_order else unroll_hint(op),
             vectors=False if in_order else vectors,
             is_long=is_long,
+            is_masked=is_masked,
         )
 
     initial = emitter.all_values(inits)

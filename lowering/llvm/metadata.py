@@ -15,12 +15,14 @@ def attach_loop_metadata(
     *,
     vectors: bool | None = None,
     is_long: bool = False,
+    is_masked: bool = False,
 ) -> None:
     """Marks the loop that ends with the branch `latch`.
 
     `unroll`: by a factor, 0 = fully, 1 = not, None = as LLVM likes. `vectors`: False = none along
     this loop; True = before it is unrolled, which is then done to the loop over vectors as LLVM
     likes; None = as LLVM likes. `is_long`: the loop over vectors that LLVM makes is not unrolled.
+    `is_masked`: what is left over of vectors is one more, under a mask.
     """
     module = emitter.module.module
     hints: list[ir.MDValue] = []
@@ -37,6 +39,9 @@ def attach_loop_metadata(
         hints.append(module.add_metadata(("llvm.loop.vectorize.followup_all", made, kept)))
     elif vectors is not None:
         hints.append(module.add_metadata(("llvm.loop.vectorize.enable", ir.Constant(I1, 0))))
+    if is_masked and vectors is not False:
+        predicated = ("llvm.loop.vectorize.predicate.enable", ir.Constant(I1, 1))
+        hints.append(module.add_metadata(predicated))
     if not hints:
         return
     loop = ir.MDValue(module, hints, name=str(len(module.metadata)))

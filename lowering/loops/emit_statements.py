@@ -41,7 +41,7 @@ from ...passes.polyhedral.gathers import (
 )
 from ...passes.polyhedral.schedule_tree import Loop
 from ...passes.polyhedral.scop import Access, AccessKind, Scop, Statement
-from ..nest.aff_to_index import aff_to_index
+from ..nest.aff_to_index import aff_form
 from ..nest.index_expression import Index, Quotient, linear_form
 from ..nest.nest import Call
 from .alignment import RowAccess
@@ -94,6 +94,7 @@ class StatementEmitter:
             for statement in scop.statements
             for access in statement.accesses
         }
+        self.schedules: dict[tuple[int, str], Index] = {}
         self.parameters = {p.name: parameters[p.name] for p in scop.parameters}
 
     def emit(self, call: Call, lanes: Lanes | None) -> None:
@@ -117,16 +118,24 @@ class StatementEmitter:
 
     def _known(self, user: str, arguments: Mapping[int, Index]) -> dict[Index, Index]:
         """The values of the loops around a statement, by what they are functions of."""
-        inputs = [arguments[k] for k in range(len(self.statements[user].loops))]
         return {
-            aff_to_index(loop.schedule[user], inputs, self.parameters): value
+            self._schedule(loop, user).substitute(arguments): value
             for loop, value in self.storage.loops
             if user in loop.schedule
         }
 
     def loop_value(self, loop: Loop, call: Call) -> Index:
         """The value of a loop when the call runs."""
-        return aff_to_index(loop.schedule[call.statement], call.arguments, self.parameters)
+        arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
+        return self._schedule(loop, call.statement).substitute(arguments)
+
+    def _schedule(self, loop: Loop, user: str) -> Index:
+        """The value of a loop as a function of a statement's loops, and of the parameters."""
+        key = (id(loop), user)
+        if key not in self.schedules:
+            inputs = len(self.statements[user].loops)
+            self.schedules[key] = aff_form(loop.schedule[user], inputs, self.parameters)
+        return self.schedules[key]
 
     def can_use_lanes(self, call: Call, lanes: Lanes) -> bool:
         """Whether every access and index of the call is linear in the lane and no store repeats."""
@@ -148,13 +157,8 @@ class StatementEmitter:
                 return False
             if stride_in(self.storage.memref(access.array, statement.name), located.steps) is None:
                 return False
-        return all(
-            linear_form(expression, len(call.arguments))
-            .substitute(arguments)
-            .along(lanes.variable, lanes.width)
-            is not None
-            for expression in statement.indices.values()
-        )
+        indices = statement.indices.values()
+        return all(self._along(statement, each, arguments, lanes) is not None for each in indices)
 
     def _gather_lanes(
         self, statement: Statement, arguments: Mapping[int, Index], lanes: Lanes

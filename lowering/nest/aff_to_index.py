@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import islpy as isl
 
@@ -10,8 +10,13 @@ from ...passes.polyhedral.aff_expression import aff_expression
 from .index_expression import Index, linear_form
 
 
+def aff_form(aff: isl.Aff, inputs: int, parameters: Iterable[str]) -> Index:
+    """The function of variables that are positions: of its inputs, then of its parameters."""
+    symbols = {name: position for position, name in enumerate(parameters)}
+    return linear_form(aff_expression(aff, symbols), inputs)
+
+
 def aff_to_index(aff: isl.Aff, inputs: Sequence[Index], parameters: Mapping[str, Index]) -> Index:
     """The function at the given values of its input dimensions and parameters."""
-    symbols = {name: position for position, name in enumerate(parameters)}
     values = dict(enumerate((*inputs, *parameters.values())))
-    return linear_form(aff_expression(aff, symbols), len(inputs)).substitute(values)
+    return aff_form(aff, len(inputs), parameters).substitute(values)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cache
 from math import gcd
 from typing import Literal, NamedTuple
@@ -180,6 +181,24 @@ class Index:
             if isinstance(atom, Variable):
                 if atom.number == number:
                     result = coefficient
+            elif any(part.depends_on(number) for part in _parts(atom)):
+                return None
+        return result
+
+    def slope(self, number: int) -> Fraction | None:
+        """By how much it grows with the variable in the long run: a remainder by nothing.
+
+        None when the variable occurs inside an atom that is no quotient.
+        """
+        result = Fraction(0)
+        for atom, coefficient in self.terms:
+            if isinstance(atom, Variable):
+                result += coefficient * (atom.number == number)
+            elif isinstance(atom, Quotient):
+                inside = atom.numerator.slope(number)
+                if inside is None:
+                    return None
+                result += coefficient * inside / atom.divisor
             elif any(part.depends_on(number) for part in _parts(atom)):
                 return None
         return result

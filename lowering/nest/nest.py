@@ -263,14 +263,15 @@ def is_uneven(nests: list[For]) -> bool:
     """Whether the amount of work differs much between iterations of the parallel loops.
 
     A partial tile at the end does not count: that is a bound `min(constant, tile start + size)`.
+    Neither does a remainder, as where every second element of a row is first.
     """
     varying = {n.variable for n in nests}
     for node in walk(nests[-1].body):
         if not isinstance(node, For):
             continue
         extents = [u - low for u in node.upper for low in node.lower]
-        if all(any(e.depends_on(v) for v in varying) for e in extents):
+        if all(any(e.slope(v) != 0 for v in varying) for e in extents):
             return True
-        if any(index.depends_on(v) for index in (*node.lower, *node.upper) for v in varying):
+        if any(index.slope(v) != 0 for index in (*node.lower, *node.upper) for v in varying):
             varying.add(node.variable)
     return False

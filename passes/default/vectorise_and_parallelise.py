@@ -12,7 +12,7 @@ from ..estimate.program_statistics import ProgramStatistics, StatementStatistics
 from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.vector_widths import lanes_for
 from ..polyhedral.gathers import GatherLanes
-from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements, walk
+from ..polyhedral.schedule_tree import Loop, Tree, chain, leaves, loops_around, statements, walk
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule, Transformation
 from ..transformations.interchange import Interchange
@@ -71,17 +71,12 @@ def innermost_vector_loop(schedule: Schedule, name: str, statistics: ProgramStat
     band = next(outer[k:] for k in range(len(outer)) if len(chain(outer[k])) == len(outer) - k)
     statement = statistics.statements[name]
 
-    def contiguous(loop: Loop) -> tuple[int, int, int]:
-        direction = statement.direction(outer, loop)
-        if direction is None:
-            return (len(statement.statement.accesses), 0, 0)
-        strides = [
-            abs(statement.stride(a, direction, statistics)) for a in statement.statement.accesses
+    def contiguous(loop: Loop) -> tuple[int, ...]:
+        parts = [
+            _strides_along(loop, statistics.statements[leaf.statement], loops, statistics)
+            for leaf, loops in leaves(band[-1], outer[:-1])
         ]
-        apart = sum(stride > 1 for stride in strides)
-        rows = list(gathers_along(statement.statement, direction).values())
-        apart += sum(found in (GatherLanes.SPREAD, GatherLanes.APART) for found in rows)
-        return (apart, -strides.count(1) - rows.count(GatherLanes.ROW), sum(strides))
+        return tuple(map(sum, zip(*parts, strict=True)))
 
     trips = dict(zip(map(id, outer), statement.trips(outer), strict=True))
     lanes = min(schedule.target.lanes(a.array.element_type) for a in statement.statement.writes)
@@ -105,6 +100,24 @@ def innermost_vector_loop(schedule: Schedule, name: str, statistics: ProgramStat
             if loop is several[-1] and accumulates_in_lanes(schedule, name):
                 return schedule  # LLVM makes vectors of the terms of a sum.
     return schedule
+
+
+def _strides_along(
+    loop: Loop,
+    statement: StatementStatistics,
+    outer: tuple[Loop, ...],
+    statistics: ProgramStatistics,
+) -> tuple[int, int, int]:
+    """Accesses whose lanes along a loop are apart; those in rows, less than none; all strides."""
+    direction = statement.direction(outer, loop)
+    if direction is None:
+        return len(statement.statement.accesses), 0, 0
+    accesses = statement.statement.accesses
+    strides = [abs(statement.stride(each, direction, statistics)) for each in accesses]
+    apart = sum(stride > 1 for stride in strides)
+    rows = list(gathers_along(statement.statement, direction).values())
+    apart += sum(found in (GatherLanes.SPREAD, GatherLanes.APART) for found in rows)
+    return apart, -strides.count(1) - rows.count(GatherLanes.ROW), sum(strides)
 
 
 def _transposed(schedule: Schedule, name: str, statistics: ProgramStatistics) -> Schedule:

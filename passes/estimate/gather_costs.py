@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 from xdsl.ir.affine import AffineExpr, AffineSymExpr
 
 from ..machine.machine import Machine
-from ..polyhedral.gathers import GatherLanes, gather_lanes
+from ..polyhedral.gathers import GatherLanes, gather_lanes, is_short_subscript
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Statement
 from .program_statistics import Slope, StatementStatistics, bytes_of, subscript_steps
@@ -53,9 +53,9 @@ def gather_cycles(
     machine: Machine,
 ) -> Mapping[Operation, float]:
     """Cycles of each gather for a vector of instances."""
+    unchecked = 1 / machine.loads_per_cycle
     loads: dict[Operation, float] = {
-        op: 1 / machine.loads_per_cycle if op in statement.inspected else CHECKED_LOAD
-        for op in statement.gathers
+        op: unchecked if _is_unchecked(op, statement) else CHECKED_LOAD for op in statement.gathers
     }
     if lanes == 1 or vector is None or not loads:
         return loads
@@ -65,6 +65,12 @@ def gather_cycles(
         op: loads[op] + (_lane_cycles(op, machine) * lanes if where in apart else 0.0)
         for op, where in found.items()
     }
+
+
+def _is_unchecked(gather: memref.LoadOp, statement: StatementStatistics) -> bool:
+    """Whether subscripts are compared with extents ahead of the loops, or need not be."""
+    data = [index for index in gather.indices if index not in statement.statement.indices]
+    return gather in statement.inspected or all(map(is_short_subscript, data))
 
 
 def _lane_cycles(gather: memref.LoadOp, machine: Machine) -> float:

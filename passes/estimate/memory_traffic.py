@@ -2,7 +2,7 @@
 
 Of a loop whose body fits in a cache, every line crosses once; otherwise once per iteration. A
 program whose arrays fit in a cache finds them there, from the run before or from what has written
-them.
+them; each of several threads its part of them in the caches of its core.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..polyhedral.schedule_tree import Leaf, Loop, Tree, leaves, statements
 from ..polyhedral.scop import Access
 from .contiguous_runs import contiguous_run, rows_together
 from .footprints import footprint
-from .program_statistics import StatementStatistics
+from .program_statistics import StatementStatistics, subscript_steps
 from .scheduled_program import ScheduledProgram
 
 
@@ -37,7 +37,9 @@ class MemoryTraffic:
         streams, runs = self._streams(nest), self._runs(nest)
         unseen = _share_before_prefetching(runs, machine.stream_start)
         for level, bandwidth in machine.bandwidths.items():
-            if self._size <= machine.capacity(level):
+            is_shared = level == max(machine.caches)
+            size = self._size if is_shared else self._size_of_part(nest, threads)
+            if size <= machine.capacity(level):
                 yield 0.0
                 continue
             limit, speed = inf, bandwidth * threads
@@ -57,6 +59,29 @@ class MemoryTraffic:
     def _size(self) -> int:
         """Bytes of all arrays."""
         return sum(map(self._statistics.bytes, self._program.schedule.scop.arrays))
+
+    def _size_of_part(self, nest: Loop, threads: float) -> float:
+        """Bytes of all arrays that a core finds in its own caches, where threads share a nest.
+
+        Each has a part of every array but those that it reads all of.
+        """
+        whole = {
+            access.array.name
+            for leaf, loops in leaves(nest, ())
+            for access in self._program.statement(leaf.statement).statement.accesses
+            if not any(self._is_shared_out(leaf.statement, access, loops, each) for each in loops)
+        }
+        return sum(
+            self._statistics.bytes(array) / (1 if array.name in whole else threads)
+            for array in self._program.schedule.scop.arrays
+        )
+
+    def _is_shared_out(
+        self, name: str, access: Access, loops: tuple[Loop, ...], loop: Loop
+    ) -> bool:
+        """Whether a loop is parallel and an access moves along it."""
+        direction = self._program.statement(name).motion(loops, loop) if loop.parallel else None
+        return direction is not None and any(subscript_steps(access, direction))
 
     def _runs(self, nest: Loop) -> Collection[tuple[float, float]]:
         """Bytes of the contiguous runs in which each large array is walked through, and of it."""

@@ -198,8 +198,7 @@ def _gather(
     machine, lanes = program.machine, around.lanes
     register = max(LEAST_BLOCK_BITS, machine.vector_bits)
     block = min(lanes, register / (8 * bytes_of(access.array.element_type)))
-    columns, alone = _columns(program, access, statement, around)
-    columns = min(block, columns)
+    together = _columns(program, access, statement, around)
     is_marked = around.vector is not None and around.vector.vector is not None
     scattered = Transfers(by_lane(program, access, around))
     if access.kind is AccessKind.WRITE:
@@ -207,16 +206,18 @@ def _gather(
             evicted = eviction(program, access, statement, around, around.vector)
             waiting = machine.stores_per_cycle * evicted * lanes
             scattered = Transfers(scattered.accesses + waiting)
-        if columns < block or _is_read_between(program, access, statement, around):
+        if together.columns < block or _is_read_between(program, access, statement, around):
             return scattered
-    if columns < max(2.0, FEWEST_COLUMNS * block) or not is_marked:
-        return scattered
     step = machine.transposing_cycles / machine.cycles["shuffles"]
-    transposed = Transfers(block / columns, step * log2(block)).times(lanes / block)
-    return Transfers(
-        alone * scattered.accesses + (1 - alone) * transposed.accesses,
-        (1 - alone) * transposed.shuffles,
-    )
+
+    def moved(columns: float) -> Transfers:
+        columns = min(block, columns)
+        if columns < max(2.0, FEWEST_COLUMNS * block) or not is_marked:
+            return scattered
+        return Transfers(block / columns, step * log2(block)).times(lanes / block)
+
+    whole, rest = moved(together.columns), moved(together.rest)
+    return Transfers(*(a + (b - a) * together.share for a, b in zip(whole, rest, strict=True)))
 
 
 def _is_read_between(
@@ -242,15 +243,23 @@ def _is_read_between(
     )
 
 
+class _Columns(NamedTuple):
+    """Columns that are accessed together, as a rule; and in what is left over, a share of all."""
+
+    columns: float
+    rest: float = 0.0
+    share: float = 0.0
+
+
 def _columns(
     program: ScheduledProgram, access: Access, statement: StatementStatistics, around: LoopsAround
-) -> tuple[float, float]:
+) -> _Columns:
     """How many neighbouring columns are accessed together: by unrolled loops, or by statements.
 
-    And what share of them is left over, to be accessed alone.
+    What a loop with a constant trip count leaves over is unrolled, too.
     """
     assert around.vector is not None
-    columns, alone = float(_run(_distances(program, access, around.vector))), 0.0
+    found = _Columns(_run(_distances(program, access, around.vector)))
     for loop, count in zip(around.loops, around.trips, strict=True):
         direction = None if loop.unroll is None else statement.direction(around.loops, loop)
         if direction is None:
@@ -258,10 +267,11 @@ def _columns(
         if abs(statement.stride(access, direction, program.statistics)) == 1:
             together = min(loop.unroll or count, count)
             # Where the trip counts differ, a loop leaves over anything below its unroll factor.
-            rest = count % together if float(count).is_integer() else ((loop.unroll or 1) - 1) / 2
-            if together > columns and rest < count:
-                columns, alone = together, rest / count
-    return columns, alone
+            is_constant = float(count).is_integer()
+            rest = count % together if is_constant else ((loop.unroll or 1) - 1) / 2
+            if together > found.columns and rest < count:
+                found = _Columns(together, rest if is_constant else 1.0, rest / count)
+    return found
 
 
 def _distances(program: ScheduledProgram, access: Access, loop: Loop) -> set[int]:

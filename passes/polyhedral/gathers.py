@@ -15,12 +15,17 @@ from enum import Enum
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ForOp
-from xdsl.dialects.builtin import IndexType, MemRefType, i64
+from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, i64
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
+from xdsl.utils.hints import isa
 
+from ...dialects.arith import ExtUIOp, IndexCastUIOp
 from ...dialects.memref import INSPECTED
 from .scop import Access, Array, Scop, Statement
+
+SHORT_SUBSCRIPT = 16
+"""Bits of the largest tables that hold an element for each value of an integer."""
 
 
 class GatherLanes(Enum):
@@ -90,6 +95,19 @@ def is_index_cast(operation: object) -> bool:
     return isinstance(operation, arith.IndexCastOp) and all(
         map(_is_wide, (operation.input, operation.result))
     )
+
+
+def is_short_subscript(value: SSAValue) -> bool:
+    """Whether an index is an unsigned integer of one or two bytes.
+
+    It is never outside of 256 elements, or of 65536: LLVM leaves out the comparison.
+    """
+    owner = value.owner
+    if isinstance(owner, ExtUIOp | IndexCastUIOp):
+        source = owner.operands[0]
+        is_short = isa(source.type, IntegerType) and source.type.width.data <= SHORT_SUBSCRIPT
+        return is_short or is_short_subscript(source)
+    return isinstance(owner, arith.IndexCastOp) and is_short_subscript(owner.operands[0])
 
 
 def _is_wide(value: SSAValue) -> bool:

@@ -42,7 +42,7 @@ Ranges = Mapping[SSAValue, Range]
 
 def integer_width(kind: Attribute) -> int | None:
     """Bits of an integer type or of the elements of a vector of integers; None for others."""
-    if isa(kind, VectorType[Attribute]):
+    if isa(kind, VectorType):
         kind = kind.element_type
     return kind.width.data if isa(kind, IntegerType) else None
 

@@ -23,6 +23,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from itertools import count
 
 import islpy as isl
 
@@ -93,6 +94,7 @@ class Worker:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.process: subprocess.Popen[bytes] | None = None
+        self.is_up = False
         self.answers: dict[Question, str | None] = {}
         self.pending: deque[Question] = deque()
         self.received = b""
@@ -134,14 +136,20 @@ class Worker:
 
     def _receive(self, slices: Iterator[int]) -> str | None:
         """The next answer; raises SchedulerTimeOut when all slices of time are used up."""
+        if not self.is_up:
+            self._line(count())  # starting does not count as solving
+            self.is_up = True
+        return json.loads(self._line(slices))
+
+    def _line(self, slices: Iterator[int]) -> bytes:
         while b"\n" not in self.received:
             more = self._read(slices)
             if not more:
                 self.stop()
                 raise SchedulerTimeOut
             self.received += more
-        answer, _, self.received = self.received.partition(b"\n")
-        return json.loads(answer)
+        line, _, self.received = self.received.partition(b"\n")
+        return line
 
     def _read(self, slices: Iterator[int]) -> bytes:
         """What the worker has written; nothing when it has ended or no time is left."""
@@ -158,8 +166,7 @@ class Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
             )
-            assert self.process.stdout is not None
-            self.process.stdout.readline()  # it is up: starting does not count as solving
+            self.is_up = False
         return self.process
 
     def stop(self) -> None:
@@ -178,7 +185,7 @@ atexit.register(_worker.stop)
 
 def serve() -> None:
     """The worker process: answers requests from standard input until it ends."""
-    print(flush=True)
+    print(flush=True)  # it is up
     for line in sys.stdin:
         request = json.loads(line)
         problem = SchedulerProblem(

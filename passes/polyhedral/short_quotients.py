@@ -65,7 +65,7 @@ def short_quotient(operation: Operation) -> tuple[ShortQuotient, float] | None:
 
 
 def _element(kind: Attribute) -> Attribute:
-    return kind.element_type if isa(kind, VectorType[Attribute]) else kind
+    return kind.element_type if isa(kind, VectorType) else kind
 
 
 def _constant(value: SSAValue) -> float | None:

@@ -81,7 +81,7 @@ def test_running_sums_of_a_matrix_as_one_are_refused() -> None:
     def flattened(a: Any) -> Any:
         return np.cumsum(a)
 
-    with pytest.raises(SourceError, match=r"an array of shape .* where one number is needed"):
+    with pytest.raises(SourceError, match="takes an array of 1 dimension here, not of 2"):
         flattened(numbers("f8", 3, 4))
 
 

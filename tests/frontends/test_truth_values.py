@@ -104,6 +104,11 @@ def selected(n: int, A: f64["n"], m: b1["n"], out: i32["n"]):
     out[1:][out[1:] > 3] *= 2
     rest = ~m
     A[rest] -= A[::-1][rest]
+    own = A.copy()
+    own[own < 0.3] = 0.5
+    own[rest] += own[::-1][rest]
+    own[m] = own[m] * 2
+    A += own
     m[m] = False
 
 

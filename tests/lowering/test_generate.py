@@ -42,6 +42,18 @@ def test_uneven_iterations_are_handed_out_dynamically() -> None:
     assert 'schedule = "static"' in loop_ir("tile{loops=i,j sizes=32,32},parallel{loops=it}")
 
 
+@pytest.mark.parametrize(("begin", "step"), [("%i mod 2", 2), ("(%i + 1) mod 3", 3)])
+def test_remainders_leave_iterations_even(begin: str, step: int) -> None:
+    """Threads keep the rows of a colour, which are in the caches of their cores."""
+    loop = (
+        f"affine.for %j = affine_map<(d0) -> ({begin.replace('%i', 'd0')})>(%i) to %m step {step}"
+    )
+    colours = COPY.replace("affine.for %j = 0 to %m", loop)
+    assert 'schedule = "static"' in loop_ir("parallel{loops=i}", colours)
+    triangle = colours.replace("to %m step", "to %i step")
+    assert 'schedule = "dynamic"' in loop_ir("parallel{loops=i}", triangle)
+
+
 def test_full_tiles_have_no_masks() -> None:
     text = loop_ir("tile{loops=i,j sizes=32,32},vectorize{loops=j width=8}")
     full, partial = text.split("} else {")

@@ -59,6 +59,8 @@ class Argument:
             return f"{const}struct point_{self.name} *{restrict}{self.name}"
         if self.style == "structure":
             return f"{const}struct grid_{self.name} *{self.name}"
+        if self.style == "pointers":
+            return f"{self.type} **{self.name}"
         if self.style == "rows":
             return f"{const}{self.type} {self.name}[][{LARGEST}]"
         if self.style == "variable":
@@ -72,9 +74,13 @@ class Argument:
         # The sign and payload of a number that is none are not defined.
         kept = "if (v != v) v = 1e30;" if self.is_float else ""
         grid = f"static struct grid_{a} grid_{a} = {{5, memory_{a} + START}};\n"
+        rows = f"static {self.type} *rows_{a}[{LARGEST}];\n"
+        lead = f"memory_{a} + START + i * {LARGEST}"
+        lead = f"    for (int i = 0; i < {LARGEST}; i++) rows_{a}[i] = {lead};\n"
+        more = {"structure": grid, "pointers": rows}.get(self.style, "")
         return (
-            f"static {self.type} memory_{a}[LENGTH];\n{grid if self.style == 'structure' else ''}"
-            f"static void fill_{a}(void) {{\n"
+            f"static {self.type} memory_{a}[LENGTH];\n{more}"
+            f"static void fill_{a}(void) {{\n{lead if self.style == 'pointers' else ''}"
             f"    for (int i = 0; i < LENGTH; i++) memory_{a}[i] = ({self.type}){value};\n}}\n"
             f"static void tell_{a}(void) {{\n    for (int i = 0; i < LENGTH; i++) {{\n"
             f"        {self.type} v = memory_{a}[i];\n        {kept}\n        add(&v, sizeof v);\n"
@@ -85,6 +91,8 @@ class Argument:
         """The argument of a call: an element of the memory of this or another array."""
         if self.style == "structure":
             return f"&grid_{self.name}"
+        if self.style == "pointers":
+            return f"rows_{self.name}"
         place = f"memory_{memory} + START + {offset}"
         casts = {
             "points": f"(void *)({place})",
@@ -130,7 +138,7 @@ def _passed(arrays: Sequence[Argument], only_apart: bool) -> list[list[str]]:
         [each.passed(each.name, 2 * position + 1) for position, each in enumerate(arrays)],
     ]
     first = arrays[0]
-    if only_apart or first.style == "structure" or len(arrays) == 1:
+    if only_apart or first.style in ("structure", "pointers") or len(arrays) == 1:
         return found
     for offset in (0, 1, -1, 6):
         found.append(

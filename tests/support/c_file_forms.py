@@ -67,6 +67,24 @@ LOOPS = (
     "for ({v} = {n} - 1; {v} > 0; {v}--)",
     "for ({v} = 0; {n} > {v}; {v}++)",
 )
+SHORT_LOOPS = (
+    "for (unsigned char {v} = 0; {v} < {n}; {v}++)",
+    "for (short {v} = 0; {v} < {n}; {v} += 3)",
+    "for (signed char {v} = 1; {v} <= {n}; {v}++)",
+    "for (unsigned short {v} = {n}; {v}-- > 0;)",
+)
+"""The same with variables of short types."""
+TRIANGLES = (
+    "for (int {i} = 0; {i} < {n}; {i}++) for (int {j} = 0; {j} <= {i}; {j}++)"
+    " {a}[{i} * ({i} + 1) / 2 + {j}] = {value};",
+    "int {k} = 0; for (int {i} = 0; {i} < {n}; {i}++) for (int {j} = 0; {j} <= {i}; {j}++)"
+    " {a}[{k}++] = {value};",
+    "for (int {i} = 0; {i} < {n}; {i}++) for (int {j} = {i}; {j} < {n}; {j}++)"
+    " {a}[{j} * ({j} + 1) / 2 + {i}] = {value};",
+    "int {k} = 0; for (int {i} = 0; {i} < {n}; {i}++) {{ for (int {j} = 0; {j} < {i}; {j}++)"
+    " {a}[{k} + {j}] = {value}; {k} += {i} + 1; }}",
+)
+"""Packed triangles."""
 NESTED = (
     "for (int {v} = 0; {v} <= {o}; {v}++)",
     "for (int {v} = 0; {v} < {o}; {v}++)",
@@ -139,5 +157,5 @@ STYLES = (*("flat",) * 6, "rows", "variable", "points", "structure")
 
 def without_endless(forms: Sequence[str], smallest: int) -> list[str]:
     """The loops that end where sizes are at least as large as the smallest one."""
-    endless = ("unsigned", "size_t", "!=") if smallest < 0 else ()
+    endless = ("unsigned {", "unsigned short", "size_t", "!=") if smallest < 0 else ()
     return [form for form in forms if not any(each in form for each in endless)]

@@ -18,8 +18,10 @@ from .c_file_forms import (
     NESTED,
     OPERATORS,
     REAL,
+    SHORT_LOOPS,
     SIGNS,
     STYLES,
+    TRIANGLES,
     WALKS,
     WHOLE,
     Loop,
@@ -27,6 +29,9 @@ from .c_file_forms import (
     without_endless,
 )
 from .random_c_calls import rotation, value_call
+
+FIRST_WITH_MORE = 200_000
+"""Files of smaller numbers are as they were when they were counted."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,7 @@ class Writer:
     count: int = 0
     can_continue: bool = False
     result: str = "void"
+    has_more: bool = False
 
     def file(self) -> CFile:
         """A function `f` of sizes and arrays."""
@@ -65,7 +71,8 @@ class Writer:
         common = choose((*FLOATS, *INTEGERS))
         for name in "abc"[: choose((1, 2, 2, 3, 3))]:
             kind = common if self.random.random() < 0.6 else choose((*FLOATS, *INTEGERS))
-            self.arrays.append(Argument(name, kind, choose(STYLES), self.random.random() < 0.25))
+            style = choose((*STYLES, "pointers", "pointers") if self.has_more else STYLES)
+            self.arrays.append(Argument(name, kind, style, self.random.random() < 0.25))
         if any(each.style == "variable" for each in self.arrays):
             self.smallest = 1
         for name in "st":
@@ -102,6 +109,8 @@ class Writer:
         """A statement of the function's block."""
         kinds = (self.loop, self.loop, self.loop, self.walk, self.while_loop, self.local_array)
         kinds = (*kinds, partial(rotation, self))
+        if self.has_more:
+            kinds = (*kinds, self.triangle)
         numbers = dict(self.numbers)
         text = self.random.choice(kinds)(1)
         self.numbers = numbers
@@ -113,6 +122,8 @@ class Writer:
         kinds += [self.conditional, self.conditional, self.declare, self.extreme, self.jump]
         kinds += [self.swap, self.call, self.sum_of_row, self.compact, self.selected]
         kinds.append(partial(value_call, self))
+        if self.has_more:
+            kinds += [self.scatter, self.triangle]
         if len(self.loops) < 3:
             kinds += [self.loop, self.loop, self.loop, self.loop, self.walk, self.while_loop]
         return self.random.choice(kinds)(depth)
@@ -136,7 +147,8 @@ class Writer:
     def loop(self, depth: int) -> str:
         bound = self.random.choice(("n", "m"))
         inside = [each for each in self.loops if each.bound == bound]
-        forms = without_endless(LOOPS, self.smallest)
+        loops = (*LOOPS, *SHORT_LOOPS) if self.has_more else LOOPS
+        forms = without_endless(loops, self.smallest)
         form = self.random.choice(NESTED if inside and self.random.random() < 0.5 else forms)
         if "for ({v}" in form:
             name = self.random.choice("ijk")
@@ -199,6 +211,30 @@ class Writer:
             test=self.test(),
         )
         return f"{pad}{declared}{text} }}\n"
+
+    def triangle(self, depth: int) -> str:
+        """A packed triangle."""
+        flat = [each for each in self.arrays if each.style == "flat" and not each.is_const]
+        if not flat or len(self.loops) > 1:
+            return self.assign(depth)
+        array, names = self.random.choice(flat), {each: self.name(each) for each in "ijk"}
+        bound = self.random.choice(("n", "m"))
+        self.loops += [Loop(names["i"], bound), Loop(names["j"], bound)]
+        value = self.fitted(array.type, self.expression(2))
+        del self.loops[-2:]
+        text = self.random.choice(TRIANGLES).format(**names, a=array.name, n=bound, value=value)
+        return f"{'    ' * depth}{{ {text} }}\n"
+
+    def scatter(self, depth: int) -> str:
+        """A store at a subscript that is data."""
+        flat = [each for each in self.arrays if each.style == "flat" and not each.is_const]
+        if not flat:
+            return self.assign(depth)
+        array, index = self.random.choice(flat), self.fitted("int", self.expression(1))
+        operator = self.random.choice(("=", "+=", "-="))
+        value = self.fitted(array.type, self.expression(1))
+        place = f"{array.name}[(unsigned)({index}) % 32]"
+        return f"{'    ' * depth}{place} {operator} {value};\n"
 
     def local_array(self, depth: int) -> str:
         """A local array that a loop fills, and another one reads."""
@@ -361,7 +397,7 @@ class Writer:
         return self.element(array), array.type
 
     def element(self, array: Argument) -> str:
-        if array.style == "rows":
+        if array.style in ("rows", "pointers"):
             return f"{array.name}[{self.short(self.loops)}][{self.short(self.loops)}]"
         if array.style == "variable":
             rows, columns = ([each for each in self.loops if each.bound == n] for n in "nm")
@@ -459,4 +495,4 @@ class Writer:
 
 def random_c_file(seed: int) -> CFile:
     """The file of a seed."""
-    return Writer(random.Random(seed)).file()
+    return Writer(random.Random(seed), has_more=seed >= FIRST_WITH_MORE).file()

@@ -91,6 +91,34 @@ MASKS: tuple[tuple[str, ...], ...] = (
 )
 """The same with masks, truth values, and functions that return early."""
 
+FIRST_WITH_NEW_ARRAYS = 70_000
+"""As above."""
+
+NEW_ARRAYS: tuple[tuple[str, ...], ...] = (
+    ("{M} -= np.pad({N}[1:-1, 1:-1], 1)",),
+    ("{M} += np.pad({N}[:-2, 1:], ((1, 1), (1, 0)), mode='edge')",),
+    ("{M} -= np.pad({N}[1:-1, 1:-1], 1, 'reflect')", "{x} += np.pad({x}[1:-1], 1, 'wrap')"),
+    ("r = np.stack(({x}, {x}[::-1]), axis=1)", "{x} -= r[:, 0] - 2 * r[:, 1]"),
+    ("r = np.vstack(({M}, {N}[:2]))", "{M} += r[2:]"),
+    ("r = np.hstack(({N}, {M}[:, :1]))", "{M}[:, :] = r[:, 1:]"),
+    ("r = np.diag({x})", "{x} -= r[0] + np.diag(r)", "{x}[1:] += np.diag(r[1:, :-1], 0)"),
+    ("r = np.eye(len({x}), len({x}), 1)", "{x} += r[0]"),
+    ("r = np.repeat({x}, 2)", "{x} += r[::2] - r[1::2] + r[0]"),
+    ("r = np.tile({x}, 2)", "{x} -= r[1 : len({x}) + 1]"),
+    ("np.add({x}, {x}[::-1], out={x})", "np.subtract({M}, {N}[::-1], out={M})"),
+    ("{M} -= np.cumsum({M}, axis=0) + np.roll({N}, 1, axis=1)",),
+)
+"""The same with functions that make arrays."""
+
+NEW_ORDERED: tuple[tuple[str, ...], ...] = (
+    ("r = {M}.copy()", "r[r > 1] -= {N}[r > 1]", "{M} += r"),
+    ("r = {x} * 2", "r[r < 0] += 3", "r[{x} > 0] = r[{x} > 0] - {x}[{x} > 0]", "{x} -= r"),
+    ("{M}[...] = np.select([{M} > 1, {N} > 1], [{N}, {M}], default=2)",),
+    ("{x}[:] = {x}.clip(-1, 2)", "{x}[0] = np.argmax({M}) - {N}.argmin()"),
+    ("np.maximum({M}, {N}, out={M})",),
+)
+"""The same for numbers that have an order."""
+
 LARGEST_EXACT = 2.0**50
 """Products of larger numbers may be rounded, or overflow."""
 
@@ -183,6 +211,8 @@ class PythonFunction:
         kinds = IDIOMS if self.is_complex else IDIOMS + ORDERED
         if self.seed >= FIRST_WITH_MASKS and not self.is_complex:
             kinds += MASKS
+        if self.seed >= FIRST_WITH_NEW_ARRAYS:
+            kinds += NEW_ARRAYS if self.is_complex else NEW_ARRAYS + NEW_ORDERED
         lines = choose(kinds)
         text = "\n".join(lines).format(**names)
         text = re.sub(r"\b(?![xynm]\b)([a-z]|dy|dx|row)\b", rf"\g<1>{number}", text)

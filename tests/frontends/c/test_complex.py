@@ -13,6 +13,7 @@ import pytest
 from support.c_code import compilers
 
 import loopwright
+from loopwright.dialects.errors import SourceError
 
 PROGRAM = """\
 #include <complex.h>
@@ -231,3 +232,14 @@ def test_statements(statement: str, tmp_path: Path) -> None:
     )
     for each in "za":
         np.testing.assert_allclose(given[each], expected[each], 1e-12, 1e-12)
+
+
+def test_other_functions_of_complex_numbers_are_refused_with_a_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(
+        "#include <complex.h>\nvoid f(int n, double complex *z) {\n#pragma scop\n"
+        "    for (int i = 0; i < n; i++) z[i] = csqrt(z[i]);\n#pragma endscop\n}\n"
+    )
+    with pytest.raises(SourceError, match="'csqrt' cannot be analysed") as caught:
+        loopwright.load(path)
+    assert caught.value.hint == "write it with creal, cimag, cabs, carg, cexp, conj"

@@ -39,6 +39,7 @@ BODIES = (
     "for (int i = 0, j = n - 1; i < j; i++, j--) { double t = a[i]; a[i] = a[j]; a[j] = t; }",
     "for (int i = 1, j = n + m; i <= j; i++, j--) a[i] = a[j] + i - j;",
     "int i, j; for (i = 0, j = n - 1; i < j; i++, j--) a[i] = b[j]; a[0] += j;",
+    "for (unsigned long i = 0, j = m; i < j; i++, j--) { double t = a[i]; a[i] = a[j]; a[j] = t; }",
     "for (double *p = a, *q = a + n - 1; p < q; p++, q--) { double t = *p; *p = *q; *q = t; }",
     "double *p, *q; for (p = a, q = a + n; p <= q; p++, q--) { *p += 1; *q -= 2; }",
     "double *p = a; int k = n; while (k > 0) { *p++ = b[k]; k--; }",
@@ -58,6 +59,7 @@ POINTERS = (
 
 REFUSED = (
     "for (int i = 0, j = n; i < j; i++, j--) { a[i] = b[j]; if (b[i] > 0.5) j--; }",
+    "for (unsigned i = 3, j = n; i < j; i++, j--) a[i] = b[j];",
     "for (int i = 0, j = i + n; i < j; i++, j--) a[i] = b[j];",
     "for (int i = 0, j = n; i < j; i++, j--) { n--; a[i] = b[j]; }",
     "for (signed char i = -40, j = 100; i < j; i++, j--) a[i + 40] = b[j - 30];",

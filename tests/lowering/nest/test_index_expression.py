@@ -1,6 +1,7 @@
 """Index arithmetic agrees with integer arithmetic."""
 
 from collections.abc import Callable
+from fractions import Fraction
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -124,6 +125,16 @@ def test_an_index_along_a_variable_is_its_start_and_steps(
         assert not first.depends_on(1)
         for lane in range(count):
             assert evaluate(first, values) + step * lane == built[1]([values[0], lane, values[2]])
+
+
+def test_a_slope_counts_quotients_in_the_long_run() -> None:
+    i, j = Index.variable(0), Index.variable(1)
+    assert (i * 3 - j + 5).slope(0) == 3
+    assert ((i + j) % 2).slope(0) == 0
+    assert ((i * 2 + j) // 4).slope(0) == Fraction(1, 2)
+    assert (i - (i // 8) * 8 + j).slope(1) == 1
+    assert maximum([i, j]).slope(0) is None
+    assert maximum([i, j]).slope(2) == 0
 
 
 def test_sums_are_equal_in_any_order() -> None:

@@ -190,3 +190,37 @@ def test_what_is_narrowed_shares_neighbours(wide: str) -> None:
     b = np.zeros((60, 1280), np.uint8)
     function.compile("vectorize{loops=x width=64},unroll{loops=x factor=4}", threads=1)(a, b)
     assert np.array_equal(b, np.lib.stride_tricks.sliding_window_view(a, 3, 1).min(2))
+
+
+GROUPED_MEANS = """
+func.func @f(%x: memref<GROUPSxROWSx14x14xf32>, %y: memref<GROUPSxROWSxf32>) {
+  %c0 = arith.constant 0.0 : f32
+  %c196 = arith.constant 196.0 : f32
+  affine.for %b = 0 to GROUPS {
+    affine.for %q = 0 to ROWS {
+      %sum = affine.for %i = 0 to 14 iter_args(%outer = %c0) -> (f32) {
+        %inner = affine.for %j = 0 to 14 iter_args(%before = %outer) -> (f32) {
+          %0 = affine.load %x[%b, %q, %i, %j] : memref<GROUPSxROWSx14x14xf32>
+          %1 = arith.addf %before, %0 : f32
+          affine.yield %1 : f32
+        }
+        affine.yield %inner : f32
+      }
+      %mean = arith.divf %sum, %c196 : f32
+      affine.store %mean, %y[%b, %q] : memref<GROUPSxROWSxf32>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("groups", "rows"), [(8, 256), (256, 64), (64, 17)])
+def test_all_statements_of_a_band_choose_its_vector_loop(groups: int, rows: int) -> None:
+    """Also where the first one sets a sum to zero, which any loop suits."""
+    text = GROUPED_MEANS.replace("GROUPS", str(groups)).replace("ROWS", str(rows))
+    original = Schedule.original(load(text)["f"].scop, Target.named("generic-avx512"))
+    schedule = vectorise_and_parallelise(original, original.tree, SchedulingContext({}, 1))
+    assert schedule is not None
+    assert "vectorize{loops=q " in str(schedule)
+    assert "unroll{loops=j " in str(schedule)

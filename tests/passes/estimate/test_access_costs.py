@@ -128,6 +128,18 @@ def test_columns_are_stored_as_a_block_where_no_load_is_in_between(
     assert elsewhere < WIDE.scatter_cycles
 
 
+@pytest.mark.parametrize(("columns", "rest"), [(32, 4), (24, 6)])
+def test_columns_left_over_are_transposed_together(columns: int, rest: int) -> None:
+    """Where their number is constant, so that the loop over them is unrolled."""
+    text = SWEEP.replace("FROM", "%i, %j - 1").replace("store %2, %A", "store %2, %B")
+    steps = "vectorize{loops=i width=8},unroll{loops=j factor=8}"
+
+    def cycles(count: int) -> float:
+        return accesses(text, {"n": 64, "m": 1 + count}, steps, WIDE)
+
+    assert cycles(columns + rest) < 1.15 * cycles(columns)
+
+
 WIDTH = 8
 COLUMNS = """
 func.func @f(%n: index, %m: index, %A: memref<?xTYPE>, %B: memref<?x?xTYPE>) {

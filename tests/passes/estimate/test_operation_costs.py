@@ -15,6 +15,7 @@ from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.schedule_tree import loops
 from loopwright.passes.polyhedral.scop import Access
 from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.transformations.vectorize import Vectorize
 
 ADD = WIDE.latencies["additions"]
 DIVIDE = WIDE.latencies["divisions"]
@@ -144,3 +145,24 @@ func.func @f(%I: memref<40x50xi32>, %M: memref<9x3x4x5xf64>, %A: memref<40x50xf6
     assert all(each <= {1} for each in seen)
     original = schedule(gather)
     assert estimate(original, SchedulingContext({}, 1)) > 0
+
+
+def test_tables_with_an_element_for_each_byte_need_no_comparison() -> None:
+    """Scalars look up in less time than the lanes of a vector are taken out."""
+    text = """
+func.func @f(%x: memref<4000xi8>, %t: memref<256xi8>, %y: memref<4000xi8>) {
+  affine.for %i = 0 to 4000 {
+    %0 = affine.load %x[%i] : memref<4000xi8>
+    %1 = arith.EXTEND %0 : i8 to i32
+    %2 = arith.index_cast %1 : i32 to index
+    %3 = memref.load %t[%2] : memref<256xi8>
+    affine.store %3, %y[%i] : memref<4000xi8>
+  }
+  return
+}
+"""
+    context = SchedulingContext({}, 1)
+    unsigned, signed = (schedule(text.replace("EXTEND", e)) for e in ("extui", "extsi"))
+    assert estimate(unsigned, context) < estimate(signed, context)
+    vectors = unsigned.apply(Vectorize(("i",), 64))
+    assert estimate(unsigned, context) < estimate(vectors, context)

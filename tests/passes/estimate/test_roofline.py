@@ -12,6 +12,7 @@ import loopwright
 from loopwright.passes.estimate.estimate import Roofline, estimate
 from loopwright.passes.estimate.roofline import Ceilings, roofline
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.machine.machine import USABLE_SHARE
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.pipeline import parse_pipeline
@@ -126,6 +127,27 @@ def test_threads_are_started_and_woken() -> None:
     assert seconds(*run, 2, fork_join=WIDE.fork_join + 1.0) == pytest.approx(usual + 1000)
     assert seconds(*run, 2, thread_wake=WIDE.thread_wake + 1.0) == pytest.approx(usual + 1.0)
     assert seconds(*run, 1, fork_join=1.0, thread_wake=1.0) < usual
+
+
+@pytest.mark.parametrize(("at", "is_shared_out"), [("%i, %j", True), ("%j, %j", False)])
+def test_a_thread_finds_its_part_of_arrays_in_the_caches_of_its_core(
+    at: str, is_shared_out: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it reads all of one, that leaves no room for the rest."""
+    monkeypatch.setattr(EXPOSED, 0.0)
+    size, bandwidths = 256, {**WIDE.bandwidths, 2: 1e8}
+    matrix = 8 * size**2
+    caches = {**WIDE.caches, 2: int(1.2 * matrix / USABLE_SHARE)}
+
+    def slower(threads: int, steps: str) -> float:
+        """By which factor, with slow transfers from the third level."""
+        run = ("addf", size, at, steps, threads)
+        slow = seconds(*run, caches=caches, bandwidths=bandwidths)
+        return slow / seconds(*run, caches=caches)
+
+    shared = f"{VECTORS},parallel{{loops=i}}"
+    assert slower(1, VECTORS) > 2
+    assert (slower(2, shared) == pytest.approx(1.0)) == is_shared_out
 
 
 def test_the_cost_model_tells_how_many_times_as_fast_a_schedule_is() -> None:

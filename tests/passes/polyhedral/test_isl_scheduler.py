@@ -40,6 +40,7 @@ def test_questions_that_were_begun_have_their_own_answers(worker: Worker) -> Non
 
 def test_a_question_out_of_turn(worker: Worker) -> None:
     worker.begin(TWO_LOOPS, OPTIONS)
+    assert not worker.is_up, "its start is not waited for"
     one = worker.ask(ONE_LOOP, OPTIONS[0], 30)
     assert "T[" not in one
     assert "T[" in worker.ask(TWO_LOOPS, OPTIONS[2], 30)

@@ -1,0 +1,200 @@
+"""Calls of functions of NumPy that take several arrays, or tuples of numbers, as others."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .captured import MISSING
+from .local_functions import FunctionByRank, PlainFunction
+from .numpy_arrays import COLUMNS, JOINED, JOINED_HORIZONTALLY, PADDED, ROWS, ByRank
+from .source import PythonSource
+
+Node = TypeVar("Node", bound=ast.AST)
+
+_MOST = 64
+"""Parts that are joined one by one."""
+
+
+def array_formula(
+    found: object, arguments: Sequence[ast.expr], keywords: Sequence[ast.keyword], node: ast.Call
+) -> ast.expr | None:
+    """What a call of such a function is replaced by; None for all else."""
+    formula = next((each for function, each in _FORMULAS.items() if function is found), None)
+    bound = bound_arguments(formula, (node, *arguments), keywords)
+    return None if formula is None or bound is None else formula(*bound.args, **bound.kwargs)
+
+
+def _concatenate(node: ast.Call, parts: ast.expr, axis: ast.expr | None = None) -> ast.expr | None:
+    functions = JOINED.get(_axis(axis))
+    return None if functions is None else _joined(_elements(parts), functions, node)
+
+
+def _stack(node: ast.Call, parts: ast.expr, axis: ast.expr | None = None) -> ast.expr | None:
+    place = _axis(axis)
+    if place not in JOINED:
+        return None
+    before = [ast.Constant(...)] if place < 0 else [ast.Slice() for _ in range(place)]
+    index = ast.Tuple([*before, ast.Constant(None)], ast.Load())
+    new = [ast.Subscript(each, copy.deepcopy(index), ast.Load()) for each in _elements(parts)]
+    return _joined([_placed(each, node) for each in new], JOINED[place], node)
+
+
+def _vstack(node: ast.Call, parts: ast.expr) -> ast.expr | None:
+    rows = [call_of(ROWS, [each], [], node) for each in _elements(parts)]
+    return _joined(rows, JOINED[0], node)
+
+
+def _column_stack(node: ast.Call, parts: ast.expr) -> ast.expr | None:
+    columns = [call_of(COLUMNS, [each], [], node) for each in _elements(parts)]
+    return _joined(columns, JOINED[1], node)
+
+
+def _hstack(node: ast.Call, parts: ast.expr) -> ast.expr | None:
+    return _joined(_elements(parts), JOINED_HORIZONTALLY, node)
+
+
+def _tile(node: ast.Call, array: ast.expr, reps: ast.expr) -> ast.expr | None:
+    count = literal_of(reps)
+    if not isinstance(count, int) or not 1 < count <= _MOST:
+        return None
+    return _joined([copy.deepcopy(array) for _ in range(count)], {1: JOINED[0][1]}, node)
+
+
+def _pad(
+    node: ast.Call,
+    array: ast.expr,
+    pad_width: ast.expr,
+    mode: ast.expr | None = None,
+    constant_values: ast.expr | None = None,
+) -> ast.expr | None:
+    name = "constant" if mode is None else literal_of(mode)
+    if name not in PADDED or (constant_values is not None and name != "constant"):
+        return None
+    functions, others = PADDED[str(name)]
+    axes = [each for each in _elements(pad_width) if isinstance(each, ast.Tuple | ast.List)]
+    if axes:
+        functions = {len(axes): functions[len(axes)]} if len(axes) in functions else functions
+        pairs = [_pair(each) for each in axes]
+    else:
+        pairs = [_pair(pad_width)]
+    widths = [copy.deepcopy(each) for pair in (pairs[0], pairs[-1]) for each in pair]
+    more = [_placed(ast.Constant(each), node) for each in others]
+    if name == "constant":
+        more = [constant_values or _placed(ast.Constant(0), node)]
+    return call_of(functions, [array, *widths, *more], [], node)
+
+
+def _pair(width: ast.expr) -> tuple[ast.expr, ast.expr]:
+    """The elements of axis that are added before and behind."""
+    parts = _elements(width) or [width]
+    return parts[0], parts[-1]
+
+
+def _select(
+    node: ast.Call, condlist: ast.expr, choicelist: ast.expr, default: ast.expr | None = None
+) -> ast.expr | None:
+    tests, choices = _elements(condlist), _elements(choicelist)
+    if len(tests) != len(choices) or not tests:
+        return None
+    result = default or _placed(ast.Constant(0), node)
+    for test, choice in zip(reversed(tests), reversed(choices), strict=True):
+        where = ast.Name(ast.unparse(node.func), ast.Load())
+        where.meaning = np.where  # pyright: ignore[reportAttributeAccessIssue]
+        result = ast.Call(ast.copy_location(where, node), [test, choice, result], [])
+        ast.copy_location(result, node)
+    return result
+
+
+_FORMULAS: Mapping[Any, Callable[..., ast.expr | None]] = {
+    np.concatenate: _concatenate,
+    np.stack: _stack,
+    np.vstack: _vstack,
+    np.hstack: _hstack,
+    np.column_stack: _column_stack,
+    np.tile: _tile,
+    np.pad: _pad,
+    np.select: _select,
+}
+
+
+def _elements(node: ast.expr) -> list[ast.expr]:
+    return list(node.elts) if isinstance(node, ast.Tuple | ast.List) else []
+
+
+def _axis(node: ast.expr | None) -> int:
+    """A literal axis; one that no function has for all else."""
+    found = 0 if node is None else literal_of(node)
+    return found if isinstance(found, int) else len(JOINED)
+
+
+def _joined(parts: Sequence[ast.expr], functions: ByRank, node: ast.Call) -> ast.expr | None:
+    if not 1 < len(parts) <= _MOST:
+        return None
+    result = parts[0]
+    for each in parts[1:]:
+        result = call_of(functions, [result, each], [], node)
+    return result
+
+
+def _placed(node: Node, place: ast.AST) -> Node:
+    """A new piece of the syntax tree, at the place of another one."""
+    for each in ast.walk(node):
+        if not hasattr(each, "lineno"):
+            ast.copy_location(each, place)
+    return node
+
+
+def call_of(
+    function: Callable[..., Any] | ByRank,
+    arguments: list[ast.expr],
+    keywords: list[ast.keyword],
+    node: ast.Call,
+) -> ast.Call:
+    """A call of a function with the position, and the name in messages, of the one that it is."""
+    called = ast.copy_location(ast.Name(ast.unparse(node.func), ast.Load()), node.func)
+    called.meaning = _meaning(function)  # pyright: ignore[reportAttributeAccessIssue]
+    return ast.copy_location(ast.Call(called, arguments, keywords), node)
+
+
+def _meaning(function: Callable[..., Any] | ByRank) -> PlainFunction | FunctionByRank:
+    if isinstance(function, Mapping):
+        return FunctionByRank({rank: _function(each) for rank, each in function.items()})
+    return _function(function)
+
+
+@cache
+def _function(function: Callable[..., Any]) -> PlainFunction:
+    return PlainFunction(
+        function, PythonSource.of(function), function.__globals__, of_language=True
+    )
+
+
+def bound_arguments(
+    function: Callable[..., Any] | None,
+    arguments: Sequence[object],
+    keywords: Sequence[ast.keyword],
+) -> inspect.BoundArguments | None:
+    """What the parameters of a function are; None where the call does not fit."""
+    if function is None:
+        return None
+    try:
+        named = {each.arg or "**": each.value for each in keywords}
+        return inspect.signature(function).bind(*arguments, **named)
+    except TypeError:
+        return None
+
+
+def literal_of(node: ast.expr) -> object:
+    """The value of a literal; MISSING for all else, also where it only equals an integer."""
+    try:
+        value = ast.literal_eval(node)
+    except (TypeError, ValueError):
+        return MISSING
+    return MISSING if isinstance(value, bool | float) else value

@@ -1,0 +1,264 @@
+"""Functions of NumPy that make arrays of others, as Python loops; never run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+# pyright: reportMissingParameterType=false
+
+
+def _eye(rows, columns, k=0):
+    result = np.zeros((rows, columns))
+    for i in range(rows):
+        for j in range(columns):
+            if j - i == k:
+                result[i, j] = 1
+    return result
+
+
+def _square_eye(n, k=0):
+    return np.eye(n, n, k)
+
+
+def _diagonal_matrix(v, k=0):
+    result = np.zeros((len(v) + abs(k), len(v) + abs(k)), dtype=np.result_type(v, v))
+    for i in range(len(v)):
+        result[i + max(-k, 0), i + max(k, 0)] = v[i]
+    return result
+
+
+def _diagonal(v, k=0):
+    assert v.shape[0] == v.shape[1]
+    result = np.empty(len(v) - abs(k), dtype=np.result_type(v, v))
+    for i in range(len(v) - abs(k)):
+        result[i] = v[i + max(-k, 0), i + max(k, 0)]
+    return result
+
+
+def _joined(a, b):
+    both = np.empty(len(a) + len(b), dtype=np.result_type(a, b))
+    both[: len(a)] = a
+    both[len(a) :] = b
+    return both
+
+
+def _joined_rows(a, b):
+    both = np.empty((len(a) + len(b), a.shape[1]), dtype=np.result_type(a, b))
+    both[: len(a)] = a
+    both[len(a) :] = b
+    return both
+
+
+def _joined_planes(a, b):
+    both = np.empty((len(a) + len(b), a.shape[1], a.shape[2]), dtype=np.result_type(a, b))
+    both[: len(a)] = a
+    both[len(a) :] = b
+    return both
+
+
+def _joined_columns(a, b):
+    both = np.empty((len(a), a.shape[1] + b.shape[1]), dtype=np.result_type(a, b))
+    both[:, : a.shape[1]] = a
+    both[:, a.shape[1] :] = b
+    return both
+
+
+def _joined_middles(a, b):
+    both = np.empty((len(a), a.shape[1] + b.shape[1], a.shape[2]), dtype=np.result_type(a, b))
+    both[:, : a.shape[1]] = a
+    both[:, a.shape[1] :] = b
+    return both
+
+
+def _joined_ends(a, b):
+    both = np.empty((len(a), a.shape[1], a.shape[2] + b.shape[2]), dtype=np.result_type(a, b))
+    both[:, :, : a.shape[2]] = a
+    both[:, :, a.shape[2] :] = b
+    return both
+
+
+def _same(a):
+    return a
+
+
+def _as_row(a):
+    return a[None, :]
+
+
+def _as_column(a):
+    return a[:, None]
+
+
+def _repeated(a, repeats):
+    result = np.empty(repeats * len(a), dtype=np.result_type(a, a))
+    for i in range(len(a)):
+        for j in range(repeats):
+            result[repeats * i + j] = a[i]
+    return result
+
+
+def _padded(a, top, bottom, left, right, value):
+    result = np.full(top + len(a) + bottom, value, dtype=np.result_type(a, a))
+    result[top : top + len(a)] = a
+    return result
+
+
+def _padded_matrix(a, top, bottom, left, right, value):
+    n, m = a.shape
+    result = np.full((top + n + bottom, left + m + right), value, dtype=np.result_type(a, a))
+    result[top : top + n, left : left + m] = a
+    return result
+
+
+def _edge_padded(a, top, bottom, left, right):
+    n = len(a)
+    result = np.empty(top + n + bottom, dtype=np.result_type(a, a))
+    result[top : top + n] = a
+    result[:top] = a[0]
+    result[top + n :] = a[n - 1]
+    return result
+
+
+def _edge_padded_matrix(a, top, bottom, left, right):
+    n, m = a.shape
+    result = np.empty((top + n + bottom, left + m + right), dtype=np.result_type(a, a))
+    result[top : top + n, left : left + m] = a
+    result[:top, left : left + m] = a[0]
+    result[top + n :, left : left + m] = a[n - 1]
+    for j in range(left):
+        result[:, j] = result[:, left]
+    for j in range(right):
+        result[:, left + m + j] = result[:, left + m - 1]
+    return result
+
+
+def _mirrored(a, top, bottom, left, right, s):
+    n = len(a)
+    assert top <= n - s
+    assert bottom <= n - s
+    result = np.empty(top + n + bottom, dtype=np.result_type(a, a))
+    result[top : top + n] = a
+    for i in range(top):
+        result[i] = a[top - 1 - i + s]
+    for i in range(bottom):
+        result[top + n + i] = a[n - 1 - i - s]
+    return result
+
+
+def _mirrored_matrix(a, top, bottom, left, right, s):
+    n, m = a.shape
+    assert top <= n - s
+    assert bottom <= n - s
+    assert left <= m - s
+    assert right <= m - s
+    result = np.empty((top + n + bottom, left + m + right), dtype=np.result_type(a, a))
+    result[top : top + n, left : left + m] = a
+    for i in range(top):
+        result[i, left : left + m] = a[top - 1 - i + s]
+    for i in range(bottom):
+        result[top + n + i, left : left + m] = a[n - 1 - i - s]
+    for j in range(left):
+        result[:, j] = result[:, 2 * left - 1 - j + s]
+    for j in range(right):
+        result[:, left + m + j] = result[:, left + m - 1 - j - s]
+    return result
+
+
+def _wrapped(a, top, bottom, left, right):
+    n = len(a)
+    assert top <= n
+    assert bottom <= n
+    result = np.empty(top + n + bottom, dtype=np.result_type(a, a))
+    result[top : top + n] = a
+    result[:top] = a[n - top :]
+    result[top + n :] = a[:bottom]
+    return result
+
+
+def _wrapped_matrix(a, top, bottom, left, right):
+    n, m = a.shape
+    assert top <= n
+    assert bottom <= n
+    assert left <= m
+    assert right <= m
+    result = np.empty((top + n + bottom, left + m + right), dtype=np.result_type(a, a))
+    result[top : top + n, left : left + m] = a
+    result[:top, left : left + m] = a[n - top :]
+    result[top + n :, left : left + m] = a[:bottom]
+    for j in range(left):
+        result[:, j] = result[:, m + j]
+    for j in range(right):
+        result[:, left + m + j] = result[:, left + j]
+    return result
+
+
+def _interpolated(x, xp, fp):
+    n = len(xp)
+    result = np.empty(len(x))
+    for i in range(len(x)):
+        low = 0
+        high = n
+        while low < high:
+            middle = (low + high) // 2
+            if xp[middle] <= x[i]:
+                low = middle + 1
+            else:
+                high = middle
+        if x[i] != x[i]:
+            result[i] = x[i]
+        elif low == 0:
+            result[i] = fp[0]
+        elif low == n or xp[low - 1] == x[i]:
+            result[i] = fp[low - 1]
+        else:
+            slope = (fp[low] - fp[low - 1]) / (xp[low] - xp[low - 1])
+            left = slope * (x[i] - xp[low - 1]) + fp[low - 1]
+            right = slope * (x[i] - xp[low]) + fp[low]
+            both = left if left == left else right
+            result[i] = fp[low] if both != both and fp[low] == fp[low - 1] else both
+    return result
+
+
+ByRank = Mapping[int, Callable[..., Any]]
+"""Functions by the number of dimensions of their first argument."""
+
+ROWS: ByRank = {1: _as_row, 2: _same}
+COLUMNS: ByRank = {1: _as_column, 2: _same}
+"""What `np.vstack` and `np.column_stack` make of their parts."""
+
+ARRAYS: dict[Any, Callable[..., Any] | ByRank] = {
+    np.eye: _square_eye,
+    np.identity: _square_eye,
+    np.diag: {1: _diagonal_matrix, 2: _diagonal},
+    np.repeat: {1: _repeated},
+    np.atleast_2d: ROWS,
+    np.interp: {1: _interpolated},
+}
+"""What is replaced by the statements of a function."""
+
+EYE: Callable[..., Any] = _eye
+"""`np.eye` of two extents."""
+
+JOINED: Mapping[int, ByRank] = {
+    0: {1: _joined, 2: _joined_rows, 3: _joined_planes},
+    1: {2: _joined_columns, 3: _joined_middles},
+    -1: {1: _joined, 2: _joined_columns, 3: _joined_ends},
+}
+"""Two arrays behind each other, by axis."""
+
+JOINED_HORIZONTALLY: ByRank = {1: _joined, 2: _joined_columns, 3: _joined_middles}
+"""`np.hstack` of two arrays."""
+
+PADDED: Mapping[str, tuple[ByRank, tuple[int, ...]]] = {
+    "constant": ({1: _padded, 2: _padded_matrix}, ()),
+    "edge": ({1: _edge_padded, 2: _edge_padded_matrix}, ()),
+    "reflect": ({1: _mirrored, 2: _mirrored_matrix}, (1,)),
+    "symmetric": ({1: _mirrored, 2: _mirrored_matrix}, (0,)),
+    "wrap": ({1: _wrapped, 2: _wrapped_matrix}, ()),
+}
+"""Modes of `np.pad`, and the arguments behind the widths."""

@@ -1,0 +1,132 @@
+"""Functions of NumPy that make arrays of others: joined, padded, diagonal, repeated, chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.random_python import load_source
+
+import loopwright
+from loopwright.dialects.errors import SourceError
+
+
+def joined(x: Any, a: Any, b: Any) -> Any:
+    rows, columns = np.concatenate((a, a)), np.concatenate([a, a + 1, a], axis=1)
+    ends, middles = np.concatenate((b, b), axis=-1), np.concatenate((b, b), 1)
+    return np.concatenate((x, x, x)), rows, columns, ends, middles, np.concatenate((b, b))
+
+
+def stacked(x: Any, a: Any, b: Any) -> Any:
+    planes, ends = np.stack((a, a * 2)), np.stack((a, a), axis=-1)
+    above, beside = np.vstack((x[:7], x[:7], a)), np.hstack((a, a))
+    columns = np.column_stack((x, x - 1, x))
+    return np.stack((x, x, x)), np.stack([x, x], axis=1), planes, ends, above, beside, columns
+
+
+def diagonals(x: Any, a: Any, b: Any) -> Any:
+    square = a[:, :6]
+    return np.diag(x), np.diag(x, 2), np.diag(x, -1), np.diag(square), np.diag(square, k=-2)
+
+
+def identities(x: Any, a: Any, b: Any) -> Any:
+    n, m = a.shape
+    return np.eye(n), np.eye(n, m, 1), np.eye(3, k=-1), np.eye(n, dtype=np.int32), np.identity(m)
+
+
+def repeated(x: Any, a: Any, b: Any) -> Any:
+    return np.tile(x, 3), np.repeat(x, 2), x.repeat(3), np.sum(np.tile(x[1:], 2))
+
+
+def padded(x: Any, a: Any, b: Any) -> Any:
+    return np.pad(x, 2), np.pad(x, (1, 3), "edge"), np.pad(a, ((1, 2), (3, 0))), np.pad(a, 1)
+
+
+def mirrored(x: Any, a: Any, b: Any) -> Any:
+    return (
+        np.pad(x, 2, mode="reflect"),
+        np.pad(x, 2, "symmetric"),
+        np.pad(x, 3, "wrap"),
+        np.pad(a, ((1, 2), (3, 1)), "reflect"),
+        np.pad(a, 2, "symmetric"),
+        np.pad(a, ((2, 1), (0, 3)), "wrap"),
+        np.pad(a, ((0, 1), (2, 3)), mode="edge"),
+    )
+
+
+def chosen(x: Any, a: Any, b: Any) -> Any:
+    return np.select([x < -1, x < 1], [x * x, x], default=2), a.clip(0, 2), np.argmax(a), a.argmin()
+
+
+def stored(x: Any, a: Any, b: Any) -> Any:
+    np.multiply(x, 2, out=x)
+    np.maximum(a[1:], a[:-1], out=a[1:])
+    return x + 1, a
+
+
+FUNCTIONS = (
+    joined,
+    stacked,
+    diagonals,
+    identities,
+    repeated,
+    padded,
+    mirrored,
+    chosen,
+    stored,
+)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_results_of_numpy(function: Callable[..., Any]) -> None:
+    kernel = loopwright.kernel(function)
+    random = np.random.default_rng(1)
+    for kind in ("f8", "f4", "i4"):
+        shapes = ((9,), (6, 7), (3, 4, 5))
+        given = [(random.normal(size=shape) * 4).astype(kind) for shape in shapes]
+        given[0][3] = given[1][2, 3] = np.nan if kind != "i4" else 0
+        copies = [each.copy() for each in given]
+        expected, found = function(*copies), kernel(*given)
+        np.testing.assert_equal(given, copies)
+        for one, other in zip(expected, found, strict=True):
+            assert one.dtype == other.dtype
+            np.testing.assert_allclose(other, one, rtol=1e-6)
+
+
+def interpolated(x: Any, xp: Any, fp: Any) -> Any:
+    return np.interp(x, xp, fp) * 2
+
+
+def test_interpolation_with_repeated_and_infinite_points() -> None:
+    random = np.random.default_rng(2)
+    kernel = loopwright.kernel(interpolated)
+    xp = np.sort(random.integers(-3, 3, 15)).astype(float)
+    x = np.concatenate([random.normal(size=30) * 2, xp, [np.nan, np.inf, -np.inf, -0.0]])
+    for special in (1.0, np.inf, np.nan):
+        fp = random.normal(size=15)
+        fp[4] = special
+        np.testing.assert_allclose(kernel(x, xp, fp), interpolated(x, xp, fp), rtol=1e-12)
+
+
+REFUSED = {
+    "np.triu(x)": "'np.triu' takes an array of 2 dimensions here, not of 1",
+    "np.cumsum(a)": "'np.cumsum' takes an array of 1 dimension here, not of 2",
+    "np.tile(a, 2)": "'np.tile' takes an array of 1 dimension",
+    "np.tile(x, 1000)": "'np.tile' is not supported",
+    "np.pad(x, 1, mode='mean')": "'np.pad' is not supported",
+    "np.stack((x, x), axis=7)": "'np.stack' is not supported",
+    "np.percentile(x, 50)": "'np.percentile' is not supported",
+}
+
+
+@pytest.mark.parametrize("expression", REFUSED)
+def test_refusals(expression: str, tmp_path: Path) -> None:
+    text = (
+        "import loopwright\nimport numpy as np\n@loopwright.kernel\n"
+        f"def f(x, a):\n    return {expression}\n"
+    )
+    with pytest.raises(SourceError, match=REFUSED[expression]):
+        load_source(text, tmp_path, "refused").f(np.ones(4), np.ones((3, 4)))
