@@ -59,7 +59,11 @@ def test_a_machine_that_is_not_known_is_measured_and_stored(
 ) -> None:
     monkeypatch.setenv("LOOPWRIGHT_CACHE", str(own_cache / "other"))
     machine = make_machine()
-    monkeypatch.setattr("loopwright.commands.bench.measure_machine", lambda *_: machine)
+
+    def measure(_: object) -> machines.MeasuredMachine:
+        return machine
+
+    monkeypatch.setattr("loopwright.commands.bench.measure_machine", measure)
     assert machines.load() is None
     options = ["--size", "MINI", "--peers", "none", "--seconds", "0.001"]
     assert main(["bench", "polybench/trisolv", *options]) == 0
