@@ -34,7 +34,8 @@ from loopwright.runtime.bench.case import Case
 from loopwright.runtime.bench.harness import Outcome, measure
 from loopwright.runtime.bench.peers import ours
 from loopwright.runtime.bench.selection import SelectionError, select_kernels
-from loopwright.runtime.program import AUTO, DEFAULT, RULES, Function
+from loopwright.runtime.choosing.schedule_names import AUTO, DEFAULT, RULES
+from loopwright.runtime.program import Function
 from loopwright.support.progress import ProgressLine
 
 SIZE = "LARGE"

@@ -25,6 +25,7 @@ from .calling.api_checks import (
 from .calling.errors import BuildError, UnknownFunction
 from .calling.signature import Signature
 from .choosing.choice_version import choice_version
+from .choosing.schedule_names import CHOSEN, DEFAULT
 from .jit.kept_programs import KeptProgram, find_program, keep_program
 from .jit.kept_signature import kept_signature
 from .jit.source import Source, Subject
@@ -43,18 +44,6 @@ if TYPE_CHECKING:
 # The compiler is imported where there is something to compile: code that was made before, for the
 # same text and sizes, is found on disk and called without it. What needs the compiler has the
 # imports in its functions.
-
-DEFAULT = "default"
-"""The schedule that is chosen for the sizes: by the estimate, and a model where it is sure."""
-
-RULES = "rules"
-"""The same by the analytical estimate alone."""
-
-AUTO = "auto"
-"""The schedule that tuning has found for the sizes, else one that needs no run."""
-
-CHOSEN = (DEFAULT, RULES, AUTO)
-"""Schedules that depend on the sizes."""
 
 
 class Function(Subject):

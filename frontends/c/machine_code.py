@@ -23,9 +23,10 @@ from ...lowering.llvm.names import FAILED_ALLOCATIONS, symbol
 from ...lowering.loops.index_magnitudes import SizeLimits
 from ...passes.machine.target import Target
 from ...passes.polyhedral.isl_context import ISL_LOCK
+from ...runtime.choosing.schedule_names import DEFAULT
 from ...runtime.jit.object_code import emit_assembly
 from ...runtime.jit.size_limits import generated_limits
-from ...runtime.program import DEFAULT, Function
+from ...runtime.program import Function
 from .optimised import PREFIX, Options, given_sizes, schedule_of
 
 _LEFT_OUT = (".file", ".ident", ".addrsig", ".globl", '.section\t".note.GNU-stack"')

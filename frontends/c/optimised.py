@@ -18,8 +18,9 @@ from ...passes.machine.target import Target
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.typical_sizes import typical_sizes
 from ...passes.schedules.schedule import Schedule
+from ...runtime.choosing.schedule_names import RULES
 from ...runtime.jit.size_limits import generated_limits
-from ...runtime.program import RULES, Function
+from ...runtime.program import Function
 
 PREFIX = "loopwright_"
 

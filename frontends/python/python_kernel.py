@@ -24,9 +24,10 @@ from ...runtime.calling.errors import (
     ArgumentValueError,
     OverlappingArguments,
 )
+from ...runtime.choosing.schedule_names import AUTO, DEFAULT
 from ...runtime.jit.kept_facts import kept_fact
 from ...runtime.kernel import Kernel
-from ...runtime.program import AUTO, DEFAULT, Function, Program
+from ...runtime.program import Function, Program
 from ...support.fork_safety import after_fork_in_child
 from ...support.garbage_collection import garbage_collected_seldom
 from ...support.immutable import Immutable

@@ -10,8 +10,9 @@ from ...passes.polyhedral.schedule_tree import Loop, Tree
 from ...passes.schedules.errors import IllegalTransformation
 from ...passes.schedules.schedule import Schedule
 from ...passes.transformations.parallel import Parallel
+from ...runtime.choosing.schedule_names import DEFAULT
 from ...runtime.jit.threads import default_threads
-from ...runtime.program import DEFAULT, Function
+from ...runtime.program import Function
 
 
 def explain(

@@ -13,15 +13,7 @@ import numpy as np
 from ...passes.machine.detection import host_architecture
 from ...passes.machine.target import Target
 from ...support.summaries import shortened
-
-MOST_THREADS = 1024
-"""More than any machine has cores for."""
-
-MOST_SECONDS = 10**9
-"""About 30 years; the system's calls that wait take no more than ten times of it."""
-
-INDICES = range(-(2**63), 2**63)
-"""The values of `index`."""
+from .ranges import INDICES, MOST_SECONDS, MOST_THREADS
 
 
 def check_flags(subject: str, **flags: object) -> None:

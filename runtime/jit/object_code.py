@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import itertools
+import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -139,8 +140,10 @@ class _Memory:
         self._jit = jit
         self._tracker = tracker
 
-    def __del__(self) -> None:
-        self._tracker.close()
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        # When the interpreter ends, llvmlite may be gone already; the memory goes with the process.
+        if not is_finalizing():
+            self._tracker.close()
 
 
 class _Linker:

@@ -16,6 +16,7 @@ from ...passes.machine.target import Target
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.typical_sizes import typical_sizes
 from ..calling.errors import BuildError
+from ..choosing.schedule_names import DEFAULT
 from ..jit import object_code as jit
 from ..jit.source import Source
 from ..library.entries import (
@@ -29,7 +30,7 @@ from ..library.entries import (
 from ..library.header import Entry, header_text
 from ..library.interface import Interface
 from ..library.link import link
-from ..program import DEFAULT, Function
+from ..program import Function
 from .dispatch import dispatch_ir
 from .levels import Level
 from .openmp_lookup import openmp_ir

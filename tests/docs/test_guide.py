@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 from support.doc_examples import FILE_NAME, agrees, run_page
-from support.machines import make_machine
-
-from loopwright.runtime.machine import measured as machines
 
 ROOT = Path(__file__).parents[2]
 GUIDE = sorted((ROOT / "docs" / "guide").glob("*.md"))
@@ -28,8 +25,6 @@ def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         pytest.skip("needs a C compiler")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "datasets").symlink_to(ROOT / "datasets")
-    if machines.load() is None:
-        machines.save(make_machine())  # as measuring the real one takes half a minute
     monkeypatch.setenv("LOOPWRIGHT_TUNING", str(tmp_path / "tuning.sqlite"))
     monkeypatch.setenv("LOOPWRIGHT_MODELS", str(tmp_path / "models"))
     monkeypatch.setenv("COLUMNS", "80")

@@ -21,7 +21,7 @@ from loopwright.passes.search import remeasurement, search_state, searching
 from loopwright.passes.transformations.registry import all_transformations
 from loopwright.reports import neighbourhood
 from loopwright.runtime import kernel
-from loopwright.runtime.calling import api_checks
+from loopwright.runtime.calling import ranges
 from loopwright.runtime.choosing import auto
 from loopwright.runtime.tuning import evaluator
 
@@ -172,7 +172,7 @@ FIGURES = [
     ("guarantees.md", "within {:g} seconds of CPU time", isl_context.MAXIMAL_SECONDS),
     ("guarantees.md", "At most {} loops are inside each other", schedule.DEEPEST),
     ("guarantees.md", "A kernel keeps {} specialisations", kernel.SPECIALISATIONS),
-    ("guarantees.md", "At most {:,} threads", api_checks.MOST_THREADS),
+    ("guarantees.md", "At most {:,} threads", ranges.MOST_THREADS),
     ("verify.md", "isl needs more than {:,} operations", equivalence.OPERATIONS),
     ("verify.md", "or {:g} seconds of CPU time", isl_context.MAXIMAL_SECONDS),
     ("verify.md", "more than {:,} pairs of terms", proof.STEPS),

@@ -8,7 +8,7 @@ from ....passes.schedules.errors import TransformationError
 from ....passes.schedules.schedule import Schedule
 from ....passes.transformations.parallel import Parallel
 from ....support.version import __version__
-from ...program import CHOSEN
+from ...choosing.schedule_names import CHOSEN
 from ..case import Case, NotApplicable
 from ..doall_loops import outermost_parallel_loops
 from ..native import NativeRun

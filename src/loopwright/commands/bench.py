@@ -49,12 +49,12 @@ from ..runtime.bench.report import (
 )
 from ..runtime.bench.selection import SelectionError, select_cases, select_kernels
 from ..runtime.bench.variant import Variant
-from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.calling.inputs import InputError
+from ..runtime.calling.ranges import MOST_THREADS
+from ..runtime.choosing.schedule_names import CHOSEN
 from ..runtime.machine import measured as machines
 from ..runtime.machine.measure_machine import measure_machine
 from ..runtime.measuring.timing import format_seconds
-from ..runtime.program import CHOSEN
 from ..session.shipped_kernels import DEFAULT_SIZE
 from ..support.json_records import Document
 from ..support.progress import ProgressLine

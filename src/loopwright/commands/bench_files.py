@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..runtime.bench.file_kernels import FileKernel, file_kernel
 from ..runtime.calling.arguments import ArrayArgument
@@ -13,7 +14,10 @@ from ..runtime.program import Function
 from . import UsageError
 from .common import add_values_arguments, functions, pairs
 from .program_inputs import load_inputs
-from .shipped import Array, add_cflags_argument, find_kernel
+from .shipped import add_cflags_argument, find_kernel
+
+if TYPE_CHECKING:
+    from .shipped import Array
 
 _SUFFIXES = (".mlir", ".c", ".py")
 

@@ -40,8 +40,9 @@ from typing import Annotated, ClassVar
 
 from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
+from ..runtime.choosing.schedule_names import DEFAULT
 from ..runtime.library.build import SUFFIXES
-from ..runtime.program import DEFAULT, Function
+from ..runtime.program import Function
 from ..session.problems import place_of
 from ..session.records import Place
 from ..support.json_records import Document, Record

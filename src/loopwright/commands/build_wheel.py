@@ -11,7 +11,8 @@ from typing import Annotated, ClassVar
 from ..lowering.llvm import Options
 from ..passes.machine.detection import host_architecture
 from ..runtime.calling.errors import BuildError
-from ..runtime.program import DEFAULT, Function
+from ..runtime.choosing.schedule_names import DEFAULT
+from ..runtime.program import Function
 from ..runtime.shipping.bill_of_materials import bill_of_materials
 from ..runtime.shipping.levels import DEFAULTS, LEVELS, levels_named
 from ..runtime.shipping.shared_library import Export, build_shared_library

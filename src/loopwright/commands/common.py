@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from ..dialects.errors import SourceError
 from ..frontends.c.flags import LIMITED_RANGE
 from ..passes.machine.target import Target
-from ..runtime.calling.api_checks import MOST_THREADS
-from ..runtime.program import CHOSEN, Function
+from ..runtime.calling.ranges import MOST_THREADS
+from ..runtime.choosing.schedule_names import CHOSEN
 from ..support.bounded_files import read_text
 from . import UsageError
 from .file_arguments import ReadFile
@@ -31,6 +31,7 @@ from .shipped import (
 if TYPE_CHECKING:
     from ..lowering.validation.verdict import Verdict
     from ..passes.schedules.schedule import Schedule
+    from ..runtime.program import Function
 
 LARGEST_SEED = 2**63
 """What torch and files of labels can hold is less."""

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from ..passes.machine.target import Target
-from ..runtime.program import Function
 from ..support.json_records import Document, Record
 from ..support.progress import ProgressLine
 from . import UsageError
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
 
     from ..lowering.validation.verdict import Verdict
     from ..passes.schedules.schedule import Schedule
+    from ..runtime.program import Function
 
 FORMATS = {
     "mlir": "the loops after the schedule, as MLIR",

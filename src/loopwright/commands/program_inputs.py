@@ -5,11 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..runtime.calling.inputs import Settings, given_arguments, load_array, make_arguments
 from ..runtime.program import Function
 from .common import pairs
-from .shipped import Array, kernel_settings, sized_kernel
+from .shipped import kernel_settings, sized_kernel
+
+if TYPE_CHECKING:
+    from .shipped import Array
 
 
 def load_inputs(arguments: argparse.Namespace) -> dict[str, Array]:

@@ -34,9 +34,10 @@ from ..reports.tuned_path import measured_path, predicted_path
 from ..runtime.bench.case import NotApplicable
 from ..runtime.bench.peers.choosing import PEERS, select_peers
 from ..runtime.bench.selection import SelectionError
+from ..runtime.choosing.schedule_names import CHOSEN, DEFAULT
 from ..runtime.jit.threads import default_threads
 from ..runtime.machine import measured as machines
-from ..runtime.program import CHOSEN, DEFAULT, Function
+from ..runtime.program import Function
 from ..session.shipped_kernels import comparison, standard_size
 from ..support.json_records import Document
 from ..support.output_files import write_output

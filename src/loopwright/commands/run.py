@@ -30,11 +30,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 
 from ..runtime.calling.arguments import ArrayArgument
+from ..runtime.choosing.schedule_names import CHOSEN, DEFAULT
 from ..runtime.jit.kept_facts import kept_fact
 from ..runtime.kernel import Kernel
 from ..runtime.measuring.compare import Agreement, Array, compare
 from ..runtime.measuring.timing import Timing, format_seconds
-from ..runtime.program import CHOSEN, DEFAULT, Function
+from ..runtime.program import Function
 from ..runtime.verifying.results import results_of
 from ..session.shipped_kernels import sizes_of
 from ..support.json_records import Document, Record

@@ -32,7 +32,8 @@ from ..passes.syntax.compact_notation import print_notation
 from ..passes.syntax.graphs import tree_graph
 from ..passes.syntax.schedule_ops import to_sequence
 from ..reports.spaces import spaces_drawing
-from ..runtime.program import DEFAULT, Function
+from ..runtime.choosing.schedule_names import DEFAULT
+from ..runtime.program import Function
 from ..support.json_records import Document
 from ..support.output_files import write_output
 from ..support.progress import ProgressLine

@@ -8,16 +8,9 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-import numpy as np
-from numpy.typing import NDArray
-
-from .. import load
-from ..kernels.catalogue import KernelEntry, catalogue
-from ..runtime.calling.api_checks import INDICES
-from ..runtime.calling.inputs import Settings
-from ..runtime.program import Function, Program
+from ..runtime.calling.ranges import INDICES
 from ..session.shipped_kernels import (
     DEFAULT_SIZE,
     sizes_of,
@@ -29,7 +22,17 @@ from ..support.bounded_files import read_bounded, read_stream
 from ..support.summaries import shortened
 from . import UsageError
 
-Array = NDArray[np.generic]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..kernels.catalogue import KernelEntry
+    from ..runtime.calling.inputs import Settings
+    from ..runtime.program import Function, Program
+
+    Array = NDArray[np.generic]
+
+# NumPy and what loads it are imported where there is a program: wrong arguments are told without.
 
 _MOST_DIGITS = 400
 
@@ -64,6 +67,8 @@ def find_kernel(name: str) -> KernelEntry | None:
 
     Raises UsageError for what is likely a mistake in a kernel's name.
     """
+    from ..kernels.catalogue import catalogue
+
     entry = catalogue().get(name) or _kernel_of_file(name)
     if entry is not None or name == STANDARD_INPUT or Path(name).exists():
         return entry
@@ -77,6 +82,8 @@ def find_kernel(name: str) -> KernelEntry | None:
 
 def _kernel_of_file(name: str) -> KernelEntry | None:
     """The shipped kernel whose file this is, in a checkout, or is called where there is none."""
+    from ..kernels.catalogue import catalogue
+
     path = Path(name)
     if path.suffix != ".mlir":
         return None
@@ -108,6 +115,9 @@ def load_program(name: str, cflags: str = "") -> Program:
 
     `cflags` are what a C compiler needs for a C file. Raises SourceError, UsageError.
     """
+    from .. import load
+    from ..runtime.program import Program
+
     if name == STANDARD_INPUT:
         from ..dialects.parse import parse_module  # the compiler
 
@@ -215,6 +225,10 @@ def kernel_settings(
 
     Raises UsageError, InputError.
     """
+    import numpy as np
+
+    from ..runtime.calling.inputs import Settings
+
     sizes = standard_size(entry, size)
     for name in entry.parameters:
         if name in settings.values:

@@ -22,10 +22,10 @@ from ..runtime.bench.peers.choosing import peer_variants
 from ..runtime.bench.peers.python import Workers
 from ..runtime.bench.variant import Variant
 from ..runtime.choosing.database import Question, default_database
+from ..runtime.choosing.schedule_names import DEFAULT
 from ..runtime.kernel import Kernel
 from ..runtime.measuring.compare import compare
 from ..runtime.measuring.work import operations, traffic
-from ..runtime.program import DEFAULT
 from ..runtime.verifying.results import results_of
 from .subject import Measured, Subject
 

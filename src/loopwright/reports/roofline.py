@@ -13,7 +13,7 @@ from ..passes.estimate.roofline import Ceilings
 from ..passes.estimate.scheduling_context import SchedulingContext
 from ..passes.machine.target import Target
 from ..passes.polyhedral.isl_context import ISL_LOCK
-from ..runtime.program import DEFAULT
+from ..runtime.choosing.schedule_names import DEFAULT
 from ..support.markup import Markup, element, join
 from .colours import category
 from .drawing import legend, line, mark, picture, room_for, stroke, text

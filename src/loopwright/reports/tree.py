@@ -7,7 +7,7 @@ from ..passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree
 from ..passes.polyhedral.scop import Scop
 from ..passes.syntax.compact_notation import print_notation
 from ..passes.syntax.schedule_ops import to_sequence
-from ..runtime.program import DEFAULT
+from ..runtime.choosing.schedule_names import DEFAULT
 from ..support.markup import Markup, block, element, join
 from .drawing import legend
 from .section import Section, tabs

@@ -13,7 +13,8 @@ from ..passes.polyhedral.extents import infer_extents
 from ..passes.schedules.schedule import Schedule
 from ..runtime.calling.arguments import ArrayArgument
 from ..runtime.calling.inputs import Settings, make_arguments
-from ..runtime.program import CHOSEN, Function
+from ..runtime.choosing.schedule_names import CHOSEN
+from ..runtime.program import Function
 from ..runtime.tuning.evaluator import RunningEvaluator
 from ..runtime.tuning.trial_messages import Comparison
 from .problems import CallError

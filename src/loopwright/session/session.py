@@ -18,7 +18,7 @@ from ..kernels.catalogue import catalogue
 from ..passes.schedules.schedule import Schedule
 from ..passes.search.result import Progress
 from ..passes.syntax.pipeline import parse_pipeline
-from ..runtime.calling.api_checks import MOST_THREADS
+from ..runtime.calling.ranges import MOST_THREADS
 from ..runtime.jit.generated_code import verified_loops
 from ..runtime.jit.threads import default_threads
 from ..runtime.program import Function, Program

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..kernels.catalogue import KernelEntry
-from ..runtime.calling.inputs import InputError, available_memory
-from ..runtime.program import Function
-
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..kernels.catalogue import KernelEntry
+    from ..runtime.program import Function
     from ..runtime.tuning.trial_messages import Comparison
 
 DEFAULT_SIZE = "SMALL"
@@ -21,6 +19,8 @@ DEFAULT_SIZE = "SMALL"
 
 def standard_size(entry: KernelEntry, size: str | None) -> dict[str, int]:
     """The parameters of a size class; raises InputError."""
+    from ..runtime.calling.inputs import InputError
+
     try:
         return dict(entry.parameter_values(size or DEFAULT_SIZE))
     except KeyError as error:
@@ -43,6 +43,8 @@ def standard_extents(
 
 def standard_arguments(entry: KernelEntry, sizes: Mapping[str, int]) -> list[Any]:
     """The arguments of a call with these parameters; raises InputError."""
+    from ..runtime.calling.inputs import InputError, available_memory
+
     described = ", ".join(f"{name}={value}" for name, value in sizes.items())
     try:
         needed = entry.array_bytes(sizes)

@@ -54,6 +54,23 @@ def test_bench_writes_each_case_as_a_line(
     assert case["rows"] == check_document(result, "bench")["rows"]
 
 
+def test_a_machine_that_is_not_known_is_measured_and_stored(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LOOPWRIGHT_CACHE", str(own_cache / "other"))
+    machine = make_machine()
+
+    def measure(_: object) -> machines.MeasuredMachine:
+        return machine
+
+    monkeypatch.setattr("loopwright.commands.bench.measure_machine", measure)
+    assert machines.load() is None
+    options = ["--size", "MINI", "--peers", "none", "--seconds", "0.001"]
+    assert main(["bench", "polybench/trisolv", *options]) == 0
+    assert machines.load() == machine
+    assert f"limits measured {machine.date}" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

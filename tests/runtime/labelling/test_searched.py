@@ -20,6 +20,9 @@ from loopwright.runtime.program import load
 
 WORKLOAD = SearchedWorkload(seed=3, threads=2, model="roofline", budget=60.0, best=5, others=3)
 
+ENDING = 2
+"""A program whose search comes to its end long before its time is up."""
+
 
 def start(item: int) -> tuple[Schedule, dict[str, int]]:
     instance = WORKLOAD.instance(item)
@@ -28,8 +31,8 @@ def start(item: int) -> tuple[Schedule, dict[str, int]]:
 
 
 def test_the_default_schedule_then_the_best_then_others() -> None:
-    original, sizes = start(0)
-    found = list(WORKLOAD.schedules(0, original, sizes))
+    original, sizes = start(ENDING)
+    found = list(WORKLOAD.schedules(ENDING, original, sizes))
     names = [name for _, name in found]
     assert names == ["default", *["best"] * names.count("best"), *["other"] * names.count("other")]
     assert 1 <= names.count("best") <= 5 and 1 <= names.count("other") <= 3

@@ -236,7 +236,7 @@ def test_the_budget_is_not_spent_on_the_program_as_written(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(evaluating, "AS_WRITTEN", 1e-9)
-    command = "tune polybench/gemm --size SMALL --threads 1 --budget 10s --forget"
+    command = "tune polybench/gemm --size SMALL --threads 1 --budget 5s --forget"
     assert main(command.split()) == 0
     output = capsys.readouterr().out
     assert "results were compared with the default schedule's" in output
@@ -300,7 +300,7 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TuningDatabase:
 def test_what_was_kept_by_chance_is_put_right(database: TuningDatabase, before: str) -> None:
     """A time that no run reaches again stayed for ever, and `auto` used what it was of."""
     database.put(_question(), Tuned(before, 1e-12, 1e9))
-    options = TuningOptions(budget=20.0, threads=1, model="roofline", search="mcts")
+    options = TuningOptions(budget=5.0, threads=1, model="roofline", search="mcts")
     result = tune(function(), arguments(), options)
     found = database.get(_question())
     assert found is not None
