@@ -95,6 +95,7 @@ class ArrayStatements:
         if self.arrays.function(node.value) is None:
             name = target.id if variable is None else _array_name(variable)
             self.reductions.compute(node.value, name)
+            self.reductions.check_named(node.value)
             if not self.expressions.shape(node.value):
                 return False
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 from collections.abc import Callable
 from typing import cast
 
@@ -160,7 +161,7 @@ class Comprehensions(ast.NodeTransformer):
         node = copied(node)
         self._rename(node)
         total = unused_name(_REDUCTIONS[function], self.taken)
-        first = call.args[1] if len(call.args) == 2 else copied(_FIRST.get(function))
+        first = call.args[1] if len(call.args) == 2 else copy.deepcopy(_FIRST.get(function))
         asserted: list[ast.stmt] = []
         if first is None:
             first, asserted = self._first(function.__name__, node)

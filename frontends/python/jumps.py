@@ -205,7 +205,9 @@ class Jumps(ast.NodeTransformer):
             behind, rest = [check], ()
         node.body, node.orelse = (
             self._folded([*each, *(() if _leaves(each) else following)], jump, end)
-            for each, following in zip(branches, (rest, copied(rest)), strict=True)
+            for each, following in zip(
+                branches, (rest, [copied(each) for each in rest]), strict=True
+            )
         )
         node.body = node.body or _written("pass", node)
         return [*begin, node, *behind]

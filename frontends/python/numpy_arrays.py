@@ -246,6 +246,9 @@ ARRAYS: dict[Any, Callable[..., Any] | ByRank] = {
 }
 """What is replaced by the statements of a function."""
 
+VIEWS: tuple[Callable[..., Any], ...] = (_diagonal,)
+"""What NumPy gives without a copy: of which names are views, which see later stores."""
+
 EYE: Callable[..., Any] = _eye
 """`np.eye` of two extents."""
 

@@ -20,6 +20,7 @@ from .inlining import CallableKernel
 from .local_arrays import LocalArrays
 from .local_functions import FunctionByRank, plain_function
 from .nests import Nest, Nests
+from .numpy_arrays import VIEWS
 from .source import PythonSource
 from .values import Constant, Scalar, Value, is_float
 from .views import ONE, ZERO, View, same, spelled
@@ -135,6 +136,18 @@ class Reductions:
                 "give the axis if there is one, or write the loops",
             )
         return function.of_rank[rank]
+
+    def check_named(self, node: ast.expr) -> None:
+        """Raises SourceError where a name is one for a view that later stores would change."""
+        if not isinstance(node, ast.Call) or not getattr(node, "is_changed_later", False):
+            return
+        if getattr(self.called(node), "python", None) in VIEWS:
+            spelled = ast.unparse(node)
+            raise self.source.error(
+                node,
+                f"'{spelled}' is a view of an array that is stored to",
+                f"write {spelled}.copy()",
+            )
 
     def _compute(self, node: ast.expr, name: str) -> None:
         form = self.forms.read(node)

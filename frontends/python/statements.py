@@ -379,6 +379,7 @@ class Statements:
         if view is not None and view.rank:
             return view
         if self.expressions.shape(node) and isinstance(target, ast.Name):
+            self.reductions.check_named(node)
             return self.local_arrays.holding(target.id, node)
         return self.expressions.value(node)
 

@@ -155,3 +155,47 @@ def test_refusals(expression: str, tmp_path: Path) -> None:
     )
     with pytest.raises(SourceError, match=REFUSED[expression]):
         load_source(text, tmp_path, "refused").f(np.ones(4), np.ones((3, 4)))
+
+
+def nested(x: Any) -> Any:
+    below = x.copy()
+    below[below < 0] *= np.var(x)
+    return np.tile(x - np.var(x), 2), np.pad(x, (len(np.cumsum(x)), 0)), below
+
+
+def test_functions_inside_of_arguments_that_are_copied() -> None:
+    x = np.random.default_rng(0).standard_normal(9)
+    for mine, expected in zip(loopwright.kernel(nested)(x), nested(x), strict=True):
+        np.testing.assert_allclose(mine, expected)
+
+
+@pytest.mark.parametrize("kind", ["f4", "i4", "u1"])
+def test_interpolation_is_in_f64(kind: str) -> None:
+    random = np.random.default_rng(0)
+    x, values = ((9 * random.random(n)).astype(kind) for n in (20, 10))
+    points = np.arange(10).astype(kind)
+
+    @loopwright.kernel
+    def interpolated(x: Any, points: Any, values: Any) -> Any:
+        return np.interp(x + points[1], points, values)
+
+    expected = np.interp(x + points[1], points, values)
+    np.testing.assert_allclose(interpolated(x, points, values), expected, rtol=1e-14)
+
+
+def test_names_of_diagonals() -> None:
+    @loopwright.kernel
+    def scaled(a: Any) -> Any:
+        d = np.diag(a)
+        return a / d[:, None]
+
+    @loopwright.kernel
+    def changed(a: Any) -> None:
+        d = np.diag(a)
+        for i in range(a.shape[0]):
+            a[i, 0] += d[0]
+
+    a = np.random.default_rng(0).random((5, 5))
+    np.testing.assert_array_equal(scaled(a), a / np.diag(a)[:, None])
+    with pytest.raises(SourceError, match=r"'np\.diag\(a\)' is a view .* stored to"):
+        changed(a)
