@@ -50,12 +50,12 @@ def without_meeting(
     distance = LONG if isinstance(kind, PointerType) else kind
     two = Literal(place, distance, 2)
     apart = Binary(place, distance, "-", high, low)
-    if distance.signed:
+    if isinstance(kind, IntegerType) and not kind.signed:  # A sum could wrap around.
+        count = Binary(place, distance, "-", apart, Binary(place, distance, "/", apart, two))
+    else:
         room = Literal(place, distance, 1 if node.operator == "<" else 2)
         apart = Binary(place, distance, "+", apart, room)
         count = Binary(place, distance, "/", apart, two)
-    else:  # A sum could wrap around.
-        count = Binary(place, distance, "-", apart, Binary(place, distance, "/", apart, two))
     test = Binary(place, node.type, "<", left, Binary(place, kind, "+", low, count))
     done = Binary(place, distance, "-", left, low)
     value = Binary(place, kind, "-", high, done)

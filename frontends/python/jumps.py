@@ -203,11 +203,10 @@ class Jumps(ast.NodeTransformer):
             assert isinstance(check, ast.If)
             check.body = self._folded(rest, jump, end)
             behind, rest = [check], ()
+        again = [copied(each) for each in rest]
         node.body, node.orelse = (
             self._folded([*each, *(() if _leaves(each) else following)], jump, end)
-            for each, following in zip(
-                branches, (rest, [copied(each) for each in rest]), strict=True
-            )
+            for each, following in zip(branches, (rest, again), strict=True)
         )
         node.body = node.body or _written("pass", node)
         return [*begin, node, *behind]

@@ -139,8 +139,7 @@ class PythonKernel(Immutable):
 
         module = parse_module(self.mlir, self._source.file)
         nodes = self.translation.nodes
-        places = [self._source.location(node) for node in nodes]
-        relocate(module, places, self._source.texts(nodes))
+        relocate(module, list(map(self._source.location, nodes)), self._source.texts(nodes))
         return Program(module)[self.translation.name]
 
     @property
