@@ -9,6 +9,7 @@ from ..estimate.estimate import estimate
 from ..estimate.scheduled_program import ScheduledProgram
 from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.vector_loops import VectorLoops
+from ..polyhedral.isl_context import coalesced
 from ..polyhedral.schedule_tree import (
     Loop,
     Tree,
@@ -22,6 +23,7 @@ from ..polyhedral.schedule_tree import (
     place_of,
     statements,
 )
+from ..polyhedral.scop import Statement
 from ..schedules.schedule import Schedule
 from ..schedules.unrolled_copies import MOST_COPIES
 from ..transformations.unroll_and_jam import UnrollAndJam
@@ -63,6 +65,8 @@ def jammed_loops(schedule: Schedule, context: SchedulingContext) -> Schedule:
         around = _around_innermost(schedule, nest, context)
         for loop in [*around, *_imperfect_nests(schedule, nest, context)]:
             if sum(known[name].work for name in statements(loop)) < least_work:
+                continue
+            if any(_has_holes(schedule.scop.statement(name)) for name in statements(loop)):
                 continue
             reached = seconds
             for factor in FACTORS:
@@ -116,6 +120,14 @@ def _imperfect_nests(schedule: Schedule, nest: Tree, context: SchedulingContext)
         trips = known[name].trips(around)[place_of(loop, around)]
         if trips >= FEWEST_ITERATIONS and schedule.is_coincident(loop):
             yield loop
+
+
+def _has_holes(statement: Statement) -> bool:
+    """Whether some instances are left out in the midst of others, as by `if (i != j)`.
+
+    Copies of several iterations would have a loop each, for the iterations around the hole.
+    """
+    return coalesced(statement.domain).n_basic_set() > 1
 
 
 def _has_vectors_of_copies(innermost: Loop, nest: Tree, vectors: VectorLoops) -> bool:

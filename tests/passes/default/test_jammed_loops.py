@@ -1,5 +1,7 @@
 """Loops around innermost ones are unrolled and jammed where that is clearly faster."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from support.targets import WIDE
@@ -9,6 +11,7 @@ from loopwright.passes.default.default_schedule import default_schedule, jammed_
 from loopwright.passes.default.jammed_loops import jammed_loops
 from loopwright.passes.estimate.estimate import estimate
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.isl_context import ISL_LOCK
 from loopwright.passes.polyhedral.schedule_tree import loops, statements
@@ -258,3 +261,48 @@ def test_jammed_rows_around_several_loops_keep_their_results() -> None:
     for steps, result in zip((None, "unroll-and-jam{loops=q factor=4}"), results, strict=True):
         function.compile(steps, threads=1)(23, 9, w, s, result)
     np.testing.assert_array_equal(*results)
+
+
+OTHERS = """
+#include <math.h>
+void forces(int n, const TYPE x[restrict n][3], TYPE f[restrict n][3]) {
+  for (int body = 0; body < n; body++) {
+    TYPE fx = 0, fy = 0, fz = 0;
+    for (int other = 0; other < n; other++) {
+      CONDITION {
+        TYPE dx = x[body][0] - x[other][0], dy = x[body][1] - x[other][1];
+        TYPE dz = x[body][2] - x[other][2], r = SQRT(dx * dx + dy * dy + dz * dz + SMALL);
+        if (r < 2) {
+          TYPE e = EXP(1 - r), g = e * (1 - e) / r;
+          fx -= g * dx;
+          fy -= g * dy;
+          fz -= g * dz;
+        }
+      }
+    }
+    f[body][0] = fx;
+    f[body][1] = fy;
+    f[body][2] = fz;
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["double", "float"])
+@pytest.mark.parametrize("condition", ["if (body == other) continue; else", "if (other != body)"])
+def test_iterations_around_a_hole_are_not_jammed(kind: str, condition: str, tmp_path: Path) -> None:
+    """Each copy would have loops of its own around the other one's hole."""
+    text = OTHERS.replace("CONDITION", condition).replace("TYPE", kind)
+    suffix = "f" if kind == "float" else ""
+    for function_name in ("exp", "sqrt"):
+        text = text.replace(function_name.upper(), function_name + suffix)
+    text = text.replace("SMALL", "1e-9" + suffix)
+    path = tmp_path / "forces.c"
+    path.write_text(text)
+    (function,) = loopwright.load(str(path)).values()
+    sizes = infer_extents(function.scop, {"n": 600})
+    target = Target.named("sapphirerapids")
+    original = Schedule.original(function.scop, target, reassociate=True)
+    with ISL_LOCK:
+        found = str(jammed_loops(original, SchedulingContext(sizes, 1)))
+    assert "unroll-and-jam" not in found
