@@ -11,14 +11,12 @@ import numpy as np
 from .array_formulas import array_formula, bound_arguments, call_of, literal_of
 from .captured import MISSING, Captured
 from .functions import known
-from .meanings import copied, meant
+from .meanings import behind_places, copied, meant
 from .numpy_arrays import EYE
 from .numpy_functions import ARANGE_BETWEEN, FORMULAS, LOOPS, METHODS, VARIANTS
 from .source import PythonSource
 
 Found = TypeVar("Found")
-
-_PLACES = (ast.Name, ast.Subscript, ast.Attribute)
 
 
 class Formulas(ast.NodeTransformer):
@@ -26,25 +24,21 @@ class Formulas(ast.NodeTransformer):
 
     def __init__(self, captured: Captured) -> None:
         self.captured = captured
-        self.changed: set[str] = set()
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        """A function: all its statements."""
-        self.changed = _changed(node)
-        self.generic_visit(node)
-        return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
-        """An assignment: names for views of arrays that change are refused later."""
-        diagonal = isinstance(node.value, ast.Call) and (
-            self.captured.resolve(node.value.func) is np.diag
-        )
+        """An assignment: names for diagonals of matrices are refused later."""
+        calls = [behind_places(each) for each in _values(node)]
+        named = [
+            isinstance(c, ast.Call) and self.captured.resolve(c.func) is np.diag for c in calls
+        ]
         self.generic_visit(node)
-        if diagonal and isinstance(node.value, ast.Call):
-            pieces = (n for each in (*node.targets, *node.value.args) for n in ast.walk(each))
-            used = {each.id for each in pieces if isinstance(each, ast.Name)}
-            node.value.is_changed_later = not used.isdisjoint(self.changed)  # pyright: ignore[reportAttributeAccessIssue]
+        for each, is_named in zip(_values(node), named, strict=True):
+            if is_named:
+                behind_places(each).is_named = True  # pyright: ignore[reportAttributeAccessIssue]
         return node
+
+    def _is_diagonal(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Call) and self.captured.resolve(node.func) is np.diag
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """A call, or what it is replaced by; others stay, and have their messages later."""
@@ -131,24 +125,8 @@ class _Arguments(ast.NodeTransformer):
         return super().visit(node)
 
 
-def _changed(definition: ast.FunctionDef) -> set[str]:
-    """The names of arrays that a function may store to, by these or other names."""
-    found: list[ast.AST] = []
-    for node in ast.walk(definition):
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-            found.append(node.value)
-        elif isinstance(node, ast.AugAssign):
-            found.append(node.target)
-        elif isinstance(node, ast.Assign) and not isinstance(node.value, ast.Call):
-            found += [node.value] if isinstance(node.value, _PLACES) else []
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            found += [*node.value.args, *(each.value for each in node.value.keywords)]
-    names: set[str] = set()
-    for each in found:
-        while isinstance(each, ast.Subscript | ast.Attribute):
-            each = each.value
-        names |= {each.id} if isinstance(each, ast.Name) else set()
-    return names
+def _values(node: ast.Assign) -> list[ast.expr]:
+    return node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
 
 
 def _of_method(found: object, arguments: list[ast.expr], node: ast.Call) -> ast.expr:

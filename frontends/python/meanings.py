@@ -1,4 +1,4 @@
-"""Pieces of syntax trees whose names mean objects that the user's own names need not lead to."""
+"""Pieces of syntax trees: names that mean objects, copies that keep these, what places are in."""
 
 from __future__ import annotations
 
@@ -20,3 +20,10 @@ def copied(node: Node) -> Node:
     """A copy of a piece; what its names mean, modules and functions, is not copied."""
     meanings = [each.__dict__["meaning"] for each in ast.walk(node) if hasattr(each, "meaning")]
     return copy.deepcopy(node, {id(each): each for each in meanings})
+
+
+def behind_places(node: ast.expr) -> ast.expr:
+    """What elements, pieces or attributes are taken of: `x` of `x[1:].T`."""
+    while isinstance(node, ast.Subscript | ast.Attribute):
+        node = node.value
+    return node

@@ -19,6 +19,7 @@ from .functions import PARTS
 from .inlining import CallableKernel
 from .local_arrays import LocalArrays
 from .local_functions import FunctionByRank, plain_function
+from .meanings import behind_places
 from .nests import Nest, Nests
 from .numpy_arrays import VIEWS
 from .source import PythonSource
@@ -138,15 +139,14 @@ class Reductions:
         return function.of_rank[rank]
 
     def check_named(self, node: ast.expr) -> None:
-        """Raises SourceError where a name is one for a view that later stores would change."""
-        if not isinstance(node, ast.Call) or not getattr(node, "is_changed_later", False):
+        """Raises SourceError where a name is one for a view that is computed as a copy here."""
+        call = behind_places(node)
+        if not isinstance(call, ast.Call) or not getattr(call, "is_named", False):
             return
-        if getattr(self.called(node), "python", None) in VIEWS:
-            spelled = ast.unparse(node)
+        if getattr(self.called(call), "python", None) in VIEWS:
+            spelled = ast.unparse(call)
             raise self.source.error(
-                node,
-                f"'{spelled}' is a view of an array that is stored to",
-                f"write {spelled}.copy()",
+                call, f"'{spelled}' is a view, which cannot be named", f"write {spelled}.copy()"
             )
 
     def _compute(self, node: ast.expr, name: str) -> None:
@@ -273,7 +273,7 @@ class Reductions:
             name = self.emitter.operation(f"affine.load {target}", node)
             before = Scalar(name, element)
             term = arithmetic.convert(printed.term, element, node)
-            is_moved = not printed.inner and len(form.operands) == 1 and not accumulate
+            is_moved = not printed.counts and len(form.operands) == 1 and not accumulate
             # Elements in another order keep the sign of zeros.
             result = term if is_moved else self._combined(form, before, term, node)
             self.emitter.line(f"affine.store {result.name}, {target}", node)

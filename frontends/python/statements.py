@@ -375,11 +375,11 @@ class Statements:
 
     def _one(self, node: ast.expr, target: ast.expr) -> Meaning:
         """One of several values that are assigned together: a new array, a view or a number."""
+        self.reductions.check_named(node)
         view = self.expressions.view(node)
         if view is not None and view.rank:
             return view
         if self.expressions.shape(node) and isinstance(target, ast.Name):
-            self.reductions.check_named(node)
             return self.local_arrays.holding(target.id, node)
         return self.expressions.value(node)
 

@@ -18,7 +18,7 @@ def test_default_plans_for_the_threads_of_the_runtime(capsys: pytest.CaptureFixt
 
 def test_threads_are_at_least_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*COMMAND, "-t", "0"]) == 1
-    assert "--threads must be at least 1, got 0" in capsys.readouterr().err
+    assert "--threads must be between 1 and 1024, got 0" in capsys.readouterr().err
 
 
 OTHER_TYPES = """

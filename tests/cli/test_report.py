@@ -14,6 +14,7 @@ from loopwright.cli import main
     ("options", "message"),
     [
         (["--seconds", "0"], "--seconds must be positive, got 0.0"),
+        (["--seconds", "inf"], "--seconds must be at most 1000000000, got inf"),
         (["--peers", "clangg"], "no peer 'clangg'; there are clang, "),
         (["--threads", "0"], "--threads must be between 1 and "),
         (["--size", "MINI"], "--size is for shipped kernels"),

@@ -183,19 +183,41 @@ def test_interpolation_is_in_f64(kind: str) -> None:
     np.testing.assert_allclose(interpolated(x, points, values), expected, rtol=1e-14)
 
 
-def test_names_of_diagonals() -> None:
-    @loopwright.kernel
-    def scaled(a: Any) -> Any:
-        d = np.diag(a)
-        return a / d[:, None]
+@pytest.mark.parametrize("value", ["np.diag(a)", "np.diag(a)[1:]", "np.diag(a).T", "np.diag(a), x"])
+def test_names_of_diagonals(value: str, tmp_path: Path) -> None:
+    """In NumPy they would see what is stored to the matrix later."""
+    text = (
+        "import loopwright\nimport numpy as np\n@loopwright.kernel\n"
+        f"def f(x, a):\n    {'d, e' if ',' in value else 'd'} = {value}\n    return d * 1\n"
+    )
+    named = load_source(text, tmp_path, "named")
+    with pytest.raises(SourceError, match=r"'np\.diag\(a\)' is a view, which cannot be named"):
+        named.f(np.ones(4), np.ones((4, 4)))
 
-    @loopwright.kernel
-    def changed(a: Any) -> None:
-        d = np.diag(a)
+
+def test_diagonals_without_a_name_or_of_vectors() -> None:
+    def diagonals(x: Any, a: Any) -> Any:
+        d, square = np.diag(a).copy(), np.diag(x)
+        scaled = a / np.diag(a)[:, None]
         for i in range(a.shape[0]):
-            a[i, 0] += d[0]
+            a[i, i] = 0
+        return d * 1, square * 2, scaled, np.diag(square)
 
-    a = np.random.default_rng(0).random((5, 5))
-    np.testing.assert_array_equal(scaled(a), a / np.diag(a)[:, None])
-    with pytest.raises(SourceError, match=r"'np\.diag\(a\)' is a view .* stored to"):
-        changed(a)
+    random = np.random.default_rng(0)
+    x, a = random.random(5), random.random((5, 5))
+    found = loopwright.kernel(diagonals)(x, a.copy())
+    for mine, expected in zip(found, diagonals(x, a.copy()), strict=True):
+        np.testing.assert_array_equal(mine, expected)
+
+
+@pytest.mark.parametrize(
+    "expression", ["np.sum(a[:1], axis=0)", "np.mean(a[:1], axis=0)", "np.einsum('ij->j', a[:1])"]
+)
+def test_sums_of_one_negative_zero(expression: str, tmp_path: Path) -> None:
+    text = (
+        "import loopwright\nimport numpy as np\n@loopwright.kernel\n"
+        f"def f(a):\n    return {expression}\n"
+    )
+    kernel = load_source(text, tmp_path, "sums").f
+    a = np.full((3, 4), -0.0)
+    assert not np.signbit(kernel(a)).any() and not np.signbit(kernel.python(a)).any()

@@ -61,7 +61,7 @@ from ..support.progress import ProgressLine
 from ..support.version import __version__
 from . import UsageError
 from .bench_files import add_file_arguments, file_cases, shipped_name
-from .common import add_fast_math_argument, add_quiet_argument, format_table
+from .common import add_fast_math_argument, add_quiet_argument, check_seconds, format_table
 from .file_arguments import ReadFile, WrittenFile
 from .json_output import emit, report
 from .shipped import not_sized
@@ -153,8 +153,7 @@ def run(arguments: argparse.Namespace) -> int:
         peers = select_peers(arguments.peers)
     except (SelectionError, PlottingError, InputError) as error:
         raise UsageError(str(error)) from error
-    if arguments.seconds <= 0:
-        raise UsageError(f"--seconds must be positive, got {arguments.seconds}")
+    check_seconds(arguments.seconds)
     found: list[Row] = []
     interrupted = False
     with ProgressLine(len(cases)) as progress, closing(Workers()) as workers:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..dialects.errors import SourceError
 from ..frontends.c.flags import LIMITED_RANGE
 from ..passes.machine.target import Target
-from ..runtime.calling.ranges import MOST_THREADS
+from ..runtime.calling.ranges import MOST_SECONDS, MOST_THREADS
 from ..runtime.choosing.schedule_names import CHOSEN
 from ..support.bounded_files import read_text
 from . import UsageError
@@ -263,6 +263,15 @@ def check_threads(threads: int | None) -> None:
     """Raises UsageError."""
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {threads}")
+
+
+def check_seconds(seconds: float, *, may_be_zero: bool = False) -> None:
+    """Raises UsageError for what is no time to measure."""
+    if not (seconds > 0 or (may_be_zero and seconds == 0)):
+        allowed = "not be negative" if may_be_zero else "be positive"
+        raise UsageError(f"--seconds must {allowed}, got {seconds}")
+    if seconds > MOST_SECONDS:
+        raise UsageError(f"--seconds must be at most {MOST_SECONDS}, got {seconds}")
 
 
 def check_seed(seed: int) -> None:

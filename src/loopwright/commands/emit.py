@@ -29,6 +29,7 @@ from .common import (
     add_schedule_arguments,
     add_target_argument,
     add_verify_argument,
+    check_threads,
     functions,
     named_target,
     read_schedule,
@@ -95,8 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the functions that were chosen."""
-    if arguments.threads is not None and arguments.threads < 1:
-        raise UsageError(f"--threads must be at least 1, got {arguments.threads}")
+    check_threads(arguments.threads)
     target = named_target(arguments)
     sizes = given_sizes(arguments)
     chosen = functions(arguments)

@@ -49,6 +49,7 @@ from .common import (
     add_run_arguments,
     add_schedule_arguments,
     check_output,
+    check_seconds,
     check_seed,
     check_threads,
     one_function,
@@ -118,8 +119,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Writes the page, and says where it is."""
     check_threads(arguments.threads)
-    if arguments.seconds <= 0:
-        raise UsageError(f"--seconds must be positive, got {arguments.seconds}")
+    check_seconds(arguments.seconds)
     check_seed(arguments.seed)
     output = Path(arguments.output)
     check_output(output)

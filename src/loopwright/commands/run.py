@@ -50,6 +50,7 @@ from .common import (
     add_run_arguments,
     add_schedule_arguments,
     add_verify_argument,
+    check_seconds,
     check_threads,
     format_table,
     one_function,
@@ -149,6 +150,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Runs, compares and times a program; 1 when the results differ."""
     check_threads(arguments.threads)
+    check_seconds(arguments.seconds, may_be_zero=True)
     inputs = load_inputs(arguments)
     stages = StageTimes()
     with record_stages(stages):

@@ -44,6 +44,7 @@ from .common import (
     add_quiet_argument,
     add_schedule_arguments,
     add_target_argument,
+    check_threads,
     named_target,
     one_function,
     read_schedule,
@@ -102,6 +103,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the tree, or both trees, and writes the pictures."""
+    check_threads(arguments.threads)
     function = one_function(arguments)
     sizes = given_sizes(arguments)
     check_size_names(arguments, (size.name for size in function.scop.sizes))

@@ -47,6 +47,7 @@ from ..passes.search.space.stages import SPACES
 from ..passes.search.tile_size_search import CHOSEN, tile_search_names
 from ..passes.syntax.schedule_ops import to_sequence
 from ..runtime.bench import plots
+from ..runtime.calling.ranges import MOST_SECONDS
 from ..runtime.measuring.timing import format_seconds
 from ..runtime.program import Function
 from ..runtime.tuning.tiles import TileOptions, TileResult, tune_tiles
@@ -384,7 +385,10 @@ def parse_time(text: str, option: str = "--budget") -> float:
     match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)(ms|s|m|h|)", text)
     if match is None or not float(match[1]):
         raise UsageError(f"{option} expects a time such as 2s, 5m or 300ms, got '{text}'")
-    return float(match[1]) * UNITS[match[2]]
+    seconds = float(match[1]) * UNITS[match[2]]
+    if seconds > MOST_SECONDS:
+        raise UsageError(f"{option} must be at most {MOST_SECONDS} seconds, got '{text}'")
+    return seconds
 
 
 def _text(progress: Progress, budget: float | None) -> str:

@@ -81,6 +81,7 @@ def test_a_machine_that_is_not_known_is_measured_and_stored(
         (["atax", "--threads", "two"], "--threads expects numbers from 1 to 1024"),
         (["atax", "--schedule", "tile{loops=i}"], "--schedule expects NAME=PASSES"),
         (["atax", "--seconds", "0"], "--seconds must be positive"),
+        (["atax", "--seconds", "nan"], "--seconds must be positive"),
         (["atax", "--plot", "picture.txt"], "picture"),
     ],
 )

@@ -37,3 +37,10 @@ def test_a_search_of_tile_sizes_still_measures(
     found = check_file(tune(tmp_path, "--tiles"), "tune-tiles")
     check(found, found["schedule"], capsys.readouterr().out)
     assert found["measured"] > 0
+
+
+@pytest.mark.parametrize("command", ["run", "tune"])
+def test_times_that_nobody_waits_for(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "polybench/gemm", "--size", "MINI", "--seconds", "99999999999"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "--seconds must be at most 1000000000" in line
