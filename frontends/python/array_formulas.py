@@ -6,17 +6,15 @@ import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from .captured import MISSING
 from .local_functions import FunctionByRank, PlainFunction
-from .meanings import copied, meant
+from .meanings import copied, meant, placed
 from .numpy_arrays import COLUMNS, JOINED, JOINED_HORIZONTALLY, PADDED, ROWS, ByRank
 from .source import PythonSource
-
-Node = TypeVar("Node", bound=ast.AST)
 
 _MOST = 64
 """Parts that are joined one by one."""
@@ -43,7 +41,7 @@ def _stack(node: ast.Call, parts: ast.expr, axis: ast.expr | None = None) -> ast
     before = [ast.Constant(...)] if place < 0 else [ast.Slice() for _ in range(place)]
     index = ast.Tuple([*before, ast.Constant(None)], ast.Load())
     new = [ast.Subscript(each, copied(index), ast.Load()) for each in _elements(parts)]
-    return _joined([_placed(each, node) for each in new], JOINED[place], node)
+    return _joined([placed(each, node) for each in new], JOINED[place], node)
 
 
 def _vstack(node: ast.Call, parts: ast.expr) -> ast.expr | None:
@@ -85,9 +83,9 @@ def _pad(
     else:
         pairs = [_pair(pad_width)]
     widths = [copied(each) for pair in (pairs[0], pairs[-1]) for each in pair]
-    more = [_placed(ast.Constant(each), node) for each in others]
+    more = [placed(ast.Constant(each), node) for each in others]
     if name == "constant":
-        more = [constant_values or _placed(ast.Constant(0), node)]
+        more = [constant_values or placed(ast.Constant(0), node)]
     return call_of(functions, [array, *widths, *more], [], node)
 
 
@@ -103,7 +101,7 @@ def _select(
     tests, choices = _elements(condlist), _elements(choicelist)
     if len(tests) != len(choices) or not tests:
         return None
-    result = default or _placed(ast.Constant(0), node)
+    result = default or placed(ast.Constant(0), node)
     for test, choice in zip(reversed(tests), reversed(choices), strict=True):
         where = ast.copy_location(meant(ast.unparse(node.func), np.where), node)
         result = ast.Call(where, [test, choice, result], [])
@@ -140,14 +138,6 @@ def _joined(parts: Sequence[ast.expr], functions: ByRank, node: ast.Call) -> ast
     for each in parts[1:]:
         result = call_of(functions, [result, each], [], node)
     return result
-
-
-def _placed(node: Node, place: ast.AST) -> Node:
-    """A new piece of the syntax tree, at the place of another one."""
-    for each in ast.walk(node):
-        if not hasattr(each, "lineno"):
-            ast.copy_location(each, place)
-    return node
 
 
 def call_of(

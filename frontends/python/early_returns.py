@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from .meanings import placed
 from .source import PythonSource
 from .unused_names import unused_name
 
@@ -103,7 +104,7 @@ class EarlyReturns:
         ]
         if self.returned:
             found.append(ast.Assign([ast.Name(self.returned, ast.Store())], ast.Constant(0)))
-        return [_placed(each, place) for each in found]
+        return [placed(each, place) for each in found]
 
     def _end(self, returns: Sequence[ast.Return]) -> list[ast.stmt]:
         if not self.names:
@@ -111,7 +112,7 @@ class EarlyReturns:
         names: list[ast.expr] = [ast.Name(each, ast.Load()) for each in self.names]
         is_tuple = isinstance(returns[0].value, ast.Tuple)
         value = ast.Tuple(names, ast.Load()) if is_tuple else names[0]
-        return [_placed(ast.Return(value), returns[-1])]
+        return [placed(ast.Return(value), returns[-1])]
 
     def _block(self, statements: Sequence[ast.stmt], *, in_loop: bool) -> list[ast.stmt]:
         found: list[ast.stmt] = []
@@ -138,7 +139,7 @@ class EarlyReturns:
             name = ast.Name(self.returned, ast.Load())
             test = ast.Compare(name, [ast.NotEq()], [ast.Constant(0)])
             leave = ast.If(test, [Leave() if in_loop else ast.Return()], [])
-            return [node, _placed(leave, node)]
+            return [node, placed(leave, node)]
         return [node]
 
     def _assigned(self, node: ast.Return, *, in_loop: bool) -> list[ast.stmt]:
@@ -150,7 +151,7 @@ class EarlyReturns:
         if in_loop:
             found.append(ast.Assign([ast.Name(self.returned, ast.Store())], ast.Constant(1)))
         found.append(Leave() if in_loop else ast.Return())
-        return [_placed(each, node) for each in found]
+        return [placed(each, node) for each in found]
 
 
 _LOOPS = ast.For | ast.While
@@ -190,10 +191,3 @@ def _breaks(statements: Sequence[ast.stmt]) -> bool:
         or (isinstance(each, _LOOPS) and _breaks(each.orelse))
         for each in statements
     )
-
-
-def _placed(new: ast.stmt, old: ast.AST) -> ast.stmt:
-    for each in ast.walk(new):
-        if not hasattr(each, "lineno"):
-            ast.copy_location(each, old)
-    return new

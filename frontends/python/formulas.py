@@ -27,10 +27,7 @@ class Formulas(ast.NodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         """An assignment: names for diagonals of matrices are refused later."""
-        calls = [behind_places(each) for each in _values(node)]
-        named = [
-            isinstance(c, ast.Call) and self.captured.resolve(c.func) is np.diag for c in calls
-        ]
+        named = [self._is_diagonal(behind_places(each)) for each in _values(node)]
         self.generic_visit(node)
         for each, is_named in zip(_values(node), named, strict=True):
             if is_named:

@@ -22,6 +22,14 @@ def copied(node: Node) -> Node:
     return copy.deepcopy(node, {id(each): each for each in meanings})
 
 
+def placed(new: Node, old: ast.AST) -> Node:
+    """A new piece, at the place of another one."""
+    for each in ast.walk(new):
+        if not hasattr(each, "lineno"):
+            ast.copy_location(each, old)
+    return new
+
+
 def behind_places(node: ast.expr) -> ast.expr:
     """What elements, pieces or attributes are taken of: `x` of `x[1:].T`."""
     while isinstance(node, ast.Subscript | ast.Attribute):

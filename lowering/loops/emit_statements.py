@@ -101,7 +101,7 @@ class StatementEmitter:
         """The operations of one instance (of `lanes.width` instances)."""
         statement = self.statements[call.statement]
         values = dict(self.scalars)
-        arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
+        arguments = self._arguments(call)
         user = statement.name
         for operation in statement.body:
             access = self.accesses[user].get(operation)
@@ -116,6 +116,10 @@ class StatementEmitter:
                 stored = self._operand(statement, operation.operands[0], values, arguments, lanes)
                 self._store(access, user, subscripts, stored, lanes)
 
+    def _arguments(self, call: Call) -> dict[int, Index]:
+        """The values of a statement's loops and of the parameters, by position."""
+        return dict(enumerate((*call.arguments, *self.parameters.values())))
+
     def _known(self, user: str, arguments: Mapping[int, Index]) -> dict[Index, Index]:
         """The values of the loops around a statement, by what they are functions of."""
         return {
@@ -126,8 +130,7 @@ class StatementEmitter:
 
     def loop_value(self, loop: Loop, call: Call) -> Index:
         """The value of a loop when the call runs."""
-        arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
-        return self._schedule(loop, call.statement).substitute(arguments)
+        return self._schedule(loop, call.statement).substitute(self._arguments(call))
 
     def _schedule(self, loop: Loop, user: str) -> Index:
         """The value of a loop as a function of a statement's loops, and of the parameters."""
@@ -142,7 +145,7 @@ class StatementEmitter:
         statement = self.statements[call.statement]
         if statement.is_opaque:
             return False
-        arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
+        arguments = self._arguments(call)
         inspected = self.inspected.get(statement.name, ())
         if any(
             where is GatherLanes.APART and gather not in inspected
@@ -187,7 +190,7 @@ class StatementEmitter:
 
     def rows(self, call: Call, lanes: Lanes) -> Iterator[RowAccess]:
         """The accesses of the call along a row from lane to lane, where pitches are known."""
-        arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
+        arguments = self._arguments(call)
         for access in self.statements[call.statement].accesses:
             memref = self.storage.memref(access.array, call.statement)
             located = along_lanes(self._subscripts(access, call.statement, arguments), lanes)
@@ -204,7 +207,7 @@ class StatementEmitter:
         return all(self._lies_apart(call, lanes, self.statements[call.statement].writes))
 
     def _lies_apart(self, call: Call, lanes: Lanes, accesses: Iterable[Access]) -> Iterator[bool]:
-        arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
+        arguments = self._arguments(call)
         for access in accesses:
             place = along_lanes(self._subscripts(access, call.statement, arguments), lanes)
             yield place is None or (any(place.steps) and not place.is_contiguous)

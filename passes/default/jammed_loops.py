@@ -127,7 +127,8 @@ def _has_holes(statement: Statement) -> bool:
 
     Copies of several iterations would have a loop each, for the iterations around the hole.
     """
-    return coalesced(statement.domain).n_basic_set() > 1
+    domain = statement.domain
+    return domain.n_basic_set() > 1 and coalesced(domain).n_basic_set() > 1
 
 
 def _has_vectors_of_copies(innermost: Loop, nest: Tree, vectors: VectorLoops) -> bool:
