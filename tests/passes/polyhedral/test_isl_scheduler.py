@@ -48,9 +48,20 @@ def test_a_question_out_of_turn(worker: Worker) -> None:
 
 
 def test_no_answer_in_time(worker: Worker) -> None:
+    names = [f"S{k}" for k in range(20)]
+    domain = "; ".join(f"{name}[i, j, k] : 0 <= i, j, k < n" for name in names)
+    edges = [
+        f"{source}[i, j, k] -> {sink}[i + 1, j - {shift}, k + {shift}] : 0 <= i, j, k < n"
+        for shift, source in enumerate(names)
+        for sink in names
+    ]
+    dependences = f"[n] -> {{ {'; '.join(edges)} }}"
+    hard = SchedulerProblem(
+        "[n] -> { : n > 0 }", f"[n] -> {{ {domain} }}", dependences, dependences
+    )  # 7 s for 14 statements, and the time grows with their fifth power
     worker.begin(TWO_LOOPS, OPTIONS)
     with pytest.raises(SchedulerTimeOut):
-        worker.ask(ONE_LOOP, OPTIONS[0], 0)
+        worker.ask(hard, OPTIONS[0], 0.1)
     assert "T[" in worker.ask(TWO_LOOPS, OPTIONS[0], 30)
 
 
