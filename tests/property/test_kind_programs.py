@@ -11,7 +11,7 @@ import pytest
 from support.campaign import Campaign
 from support.choice import SeededChooser
 from support.pairs import SCHEDULES
-from support.random_kinds import ALL_NESTS, KindNests
+from support.random_kinds import NESTS_SINCE, KindNests
 from support.random_memory import ELEMENT_TYPES, Memory
 from support.random_programs import KIND_SEEDS, LATEST_SEEDS, seeded_program
 from support.random_values import Scope, ValueGenerator
@@ -52,7 +52,7 @@ def test_all_forms_are_drawn(form: str) -> None:
     assert re.search(FORMS[form], texts())
 
 
-@pytest.mark.parametrize("nest", dict.fromkeys(ALL_NESTS))
+@pytest.mark.parametrize("nest", dict.fromkeys(NESTS_SINCE[LATEST_SEEDS]))
 def test_every_nest_stores(nest: object) -> None:
     chooser = SeededChooser(random.Random(0))
     code = ValueGenerator(chooser, Memory(chooser, ELEMENT_TYPES))
