@@ -37,13 +37,14 @@ FORMS = {
     "extrema by comparison": r"arith.cmpf \w+, (%v\d+), (%a\d+) : f\d+\n.*select %v\d+, \1,",
     "rows of packed triangles": r"(%q\d+) = arith.muli %\w, %q\d+ : index\n.* = arith.divsi \1, ",
     "sweeps to the left": r"\[%\w \+ \d, -%\w( \+ \S+)+\]",
+    "pairs but a diagonal": r"affine.if .*== 0.*\{\n *\} else \{",
     "sweeps upwards": r"\[-%\w( \+ \S+)+, ",
 }
 
 
 @cache
 def texts() -> str:
-    seeds = (*range(KIND_SEEDS, KIND_SEEDS + 300), *range(LATEST_SEEDS, LATEST_SEEDS + 100))
+    seeds = [seed for first in NESTS_SINCE for seed in range(first, first + 200)]
     return "".join(seeded_program(seed, calls=True).text for seed in seeds)
 
 
