@@ -235,6 +235,7 @@ class InCoreTime:
             partial(_repeats, loops, trips, vector, lanes),
             lanes=lanes,
             reassociate=program.schedule.reassociate,
+            explicit=vector is not None and vector.vector is not None,
             pairs=program.schedule.target.adds_products_in_pairs and adds_pairs(statistics, loops),
             done=shared.operations,
             scalar_bits=_scalar_bits(statistics.statement, vector),
