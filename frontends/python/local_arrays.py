@@ -81,6 +81,19 @@ class LocalArrays:
         self.nests.around(body, loops, node)
         return view
 
+    def named(self, name: str, node: ast.expr) -> View:
+        """The array of a name, or of an argument; raises SourceError where it is another's."""
+        if isinstance(node, ast.IfExp) and any(
+            isinstance(each, ast.IfExp) or self.expressions.view(each) is not None
+            for each in (node.body, node.orelse)
+        ):
+            raise self.source.error(
+                node,
+                "a name for one of two arrays, which a condition chooses",
+                f"write ({ast.unparse(node)}).copy(), or np.where",
+            )
+        return self.holding(name, node)
+
     def returning(self, node: ast.expr) -> View:
         """A returned array with the elements of an expression."""
         name = "result"
@@ -133,14 +146,14 @@ class LocalArrays:
             view = self.expressions.view(arguments["shape"])
             if view is None:
                 raise self.source.error(arguments["shape"], "an array is expected here")
-            return view.array.type.element
+            return view.element_type
         return None if "value" in arguments else f64
 
     def _of_array(self, node: ast.expr) -> ElementType | None:
         """The type in `A.dtype`, or of `np.result_type(A, B)`."""
         if isinstance(node, ast.Call):
             views = [self.expressions.view(each) for each in node.args]
-            found = [each.array.type.element for each in views if each is not None]
+            found = [each.element_type for each in views if each is not None]
             if self.expressions.captured.resolve(node.func) is not np.result_type or not found:
                 return None
             joined: ElementType | None = found[0]
@@ -149,13 +162,13 @@ class LocalArrays:
             return joined if len(found) == len(views) else None
         if isinstance(node, ast.Attribute) and node.attr == "dtype":
             view = self.expressions.view(node.value)
-            return None if view is None else view.array.type.element
+            return None if view is None else view.element_type
         return None
 
     def _extents(self, shape: ast.expr) -> tuple[Affine, ...]:
         known = self.expressions.extents(shape)
         if known is not None:
-            return tuple(each.parts[0] for each in known)
+            return known
         written = shape.elts if isinstance(shape, ast.Tuple | ast.List) else [shape]
         extents = tuple(self.expressions.affine(each, "an extent") for each in written)
         for each, extent in zip(written, extents, strict=True):

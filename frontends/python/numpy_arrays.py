@@ -34,10 +34,14 @@ def _diagonal_matrix(v, k=0):
 
 def _diagonal(v, k=0):
     assert v.shape[0] == v.shape[1]
-    result = np.empty(len(v) - abs(k), dtype=np.result_type(v, v))
-    for i in range(len(v) - abs(k)):
-        result[i] = v[i + max(-k, 0), i + max(k, 0)]
-    return result
+    n = len(v)
+    piece = v[max(-k, 0) : n - max(k, 0), max(k, 0) : n - max(-k, 0)]
+    return np.broadcast_to(np.einsum("ii->i", piece), (n - abs(k),))
+
+
+def _fill_diagonal(a, val):
+    assert a.shape[0] == a.shape[1]
+    np.einsum("ii->i", a[:, : len(a)])[...] = val
 
 
 def _joined(a, b):
@@ -240,14 +244,13 @@ ARRAYS: dict[Any, Callable[..., Any] | ByRank] = {
     np.eye: _square_eye,
     np.identity: _square_eye,
     np.diag: {1: _diagonal_matrix, 2: _diagonal},
+    np.diagonal: {2: _diagonal},
+    np.fill_diagonal: {2: _fill_diagonal},
     np.repeat: {1: _repeated},
     np.atleast_2d: ROWS,
     np.interp: {1: _interpolated},
 }
 """What is replaced by the statements of a function."""
-
-VIEWS: tuple[Callable[..., Any], ...] = (_diagonal,)
-"""What NumPy gives without a copy: of which names are views, which see later stores."""
 
 EYE: Callable[..., Any] = _eye
 """`np.eye` of two extents."""

@@ -420,5 +420,15 @@ ARANGE_BETWEEN: Callable[..., Any] = _arange_between
 
 METHODS: dict[str, Any] = {
     each.__name__: each
-    for each in (np.var, np.std, np.cumsum, np.cumprod, np.argmax, np.argmin, np.clip, np.repeat)
+    for each in (
+        np.var,
+        np.std,
+        np.cumsum,
+        np.cumprod,
+        np.argmax,
+        np.argmin,
+        np.clip,
+        np.repeat,
+        np.diagonal,
+    )
 }

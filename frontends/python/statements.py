@@ -129,7 +129,7 @@ class Statements:
             raise self.source.error(node, f"'{ast.unparse(node.func)}' calls itself")
         for each in (*node.args, *(keyword.value for keyword in node.keywords)):
             if expressions.view(each) is None and expressions.shape(each):
-                expressions.computed[each] = self.local_arrays.holding("given", each)
+                expressions.computed[each] = self.local_arrays.named("given", each)
         callee = self.callees.callee(kernel, node, expressions.captured)
         meanings = bind(callee, node, expressions, self.source)
         before = len(self.emitter.blocks[-1].lines)
@@ -352,7 +352,7 @@ class Statements:
     def _assign_several(self, targets: Sequence[ast.expr], node: ast.Assign) -> None:
         extents = self.expressions.extents(node.value)
         if extents is not None:
-            values: list[Meaning] = list(extents)
+            values: list[Meaning] = [Index((each,)) for each in extents]
         elif self.reductions.kernel(node.value) is not None:
             self.reductions.compute(node.value)
             values = [*self.several.get(node.value, [])]
@@ -375,12 +375,11 @@ class Statements:
 
     def _one(self, node: ast.expr, target: ast.expr) -> Meaning:
         """One of several values that are assigned together: a new array, a view or a number."""
-        self.reductions.check_named(node)
         view = self.expressions.view(node)
         if view is not None and view.rank:
             return view
         if self.expressions.shape(node) and isinstance(target, ast.Name):
-            return self.local_arrays.holding(target.id, node)
+            return self.local_arrays.named(target.id, node)
         return self.expressions.value(node)
 
     def _update(self, node: ast.AugAssign) -> None:
@@ -421,8 +420,9 @@ class Statements:
                 )
             array = view.array
             place = node.value if isinstance(node, ast.Assign | ast.AugAssign) else node
-            name = self.expressions.arithmetic.stored(value, array.type.element, array.name, place)
             element = array.element(view.at(()))
+            load = f"affine.load {element}"
+            name = self.expressions.accesses.stored(value, view, target, place, load)
             name = self.branches.guarded(name, element, array.type.element.mlir, node)
             self.emitter.line(f"affine.store {name}, {element}", node)
         elif isinstance(target, ast.Name):
@@ -443,12 +443,12 @@ class Statements:
             return False
         if self.expressions.shape(target):
             self.expressions.accesses.indexed(base, target)  # says what is not affine
-        array = base.array
         place = node.value if isinstance(node, ast.Assign | ast.AugAssign) else node
-        name = self.expressions.arithmetic.stored(value, array.type.element, array.name, place)
         element = self.expressions.gathers.place(target, base)
+        load = f"memref.load {element}"
+        name = self.expressions.accesses.stored(value, base, target, place, load)
         # A subscript such as `i * i % m`: element 0 where the condition does not hold.
-        name = self.branches.guarded(name, element, array.type.element.mlir, node, "memref")
+        name = self.branches.guarded(name, element, base.array.type.element.mlir, node, "memref")
         self.emitter.line(f"memref.store {name}, {element}", node)
         return True
 
