@@ -156,10 +156,7 @@ class LocalArrays:
             found = [each.element_type for each in views if each is not None]
             if self.expressions.captured.resolve(node.func) is not np.result_type or not found:
                 return None
-            joined: ElementType | None = found[0]
-            for each in found[1:]:
-                joined = None if joined is None else promoted(joined, each)
-            return joined if len(found) == len(views) else None
+            return promoted(*found) if len(found) == len(views) else None
         if isinstance(node, ast.Attribute) and node.attr == "dtype":
             view = self.expressions.view(node.value)
             return None if view is None else view.element_type

@@ -209,3 +209,40 @@ def test_sums_of_one_negative_zero(expression: str, tmp_path: Path) -> None:
     kernel = load_source(text, tmp_path, "sums").f
     a = np.full((3, 4), -0.0)
     assert not np.signbit(kernel(a)).any() and not np.signbit(kernel.python(a)).any()
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    ["i1 u1 f2", "f2 i1 u1", "i2 u2 f4", "f4 i4 i8", "? i1 u8", "f8 f4 f2"],
+)
+def test_types_of_several_parts(kinds: str) -> None:
+    """NumPy looks at the types of all parts at once, not at two by two."""
+
+    def all_of(a: Any, b: Any, c: Any) -> Any:
+        low = np.clip(a, b, c)
+        stacked = np.stack((a, b, c), axis=1)
+        return np.concatenate((a, b, c)), stacked, np.hstack((a, b, c)), np.vstack((a, b, c)), low
+
+    random = np.random.default_rng(3)
+    arrays = [(100 * random.random(5)).astype(each) for each in kinds.split()]
+    for mine, expected in zip(loopwright.kernel(all_of)(*arrays), all_of(*arrays), strict=True):
+        assert mine.dtype == expected.dtype
+        np.testing.assert_array_equal(mine, expected)
+
+
+def test_lengths_that_numpy_refuses() -> None:
+    @loopwright.kernel
+    def interpolated(x: Any, points: Any, values: Any) -> Any:
+        return np.interp(x, points, values)
+
+    @loopwright.kernel
+    def repeated(x: Any) -> Any:
+        return np.repeat(x, -1)
+
+    x = np.arange(5.0)
+    with pytest.raises(SourceError, match="as many values as points"):
+        interpolated(x, x, x[1:])
+    with pytest.raises(SourceError, match="takes points"):
+        interpolated(x, x[:0], x[:0])
+    with pytest.raises(SourceError, match="no negative number"):
+        repeated(x)
