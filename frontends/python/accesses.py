@@ -75,7 +75,8 @@ class Accesses:
 
     def loaded(self, text: str, view: View, node: ast.AST) -> Scalar:
         """The element of a view that an operation loads from its array."""
-        element = Scalar(self.emitter.operation(text, node), view.array.type.element)
+        name, kind = self.emitter.operation(text, node), view.array.type.element
+        element = Scalar(name, kind, view.is_weak)
         arithmetic = self.expressions.arithmetic
         return arithmetic.part(view.part, element, node) if view.part else element
 

@@ -17,6 +17,7 @@ from ..text.emitter import Emitter, NotAffine
 from ..text.guards import Guards
 from .accesses import Accesses
 from .arithmetic import Arithmetic, index_of
+from .array_formulas import literal_of
 from .calls import Calls
 from .captured import MISSING, SEQUENCES, Captured
 from .choices import Choices
@@ -287,11 +288,19 @@ class Expressions:
         return self.arithmetic.binary(ast.Mult, left, right, node)
 
     def extents(self, node: ast.expr) -> tuple[Affine, ...] | None:
-        """The extents where a piece is `A.shape`."""
-        if isinstance(node, ast.Attribute) and node.attr == "shape":
-            view = self.view(node.value)
-            return None if view is None else view.extents
-        return None
+        """The extents where a piece is `A.shape`, some of it, or `np.shape(A)`."""
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            every = self.extents(node.value)
+            parts = (node.slice.lower, node.slice.upper, node.slice.step)
+            bounds = [None if each is None else literal_of(each) for each in parts]
+            if every is None or not all(each is None or type(each) is int for each in bounds):
+                return None
+            return every[slice(*bounds)]
+        array = node.value if isinstance(node, ast.Attribute) and node.attr == "shape" else None
+        if isinstance(node, ast.Call) and self.captured.resolve(node.func) is np.shape:
+            array = node.args[0] if len(node.args) == 1 and not node.keywords else None
+        view = None if array is None else self.view(array)
+        return None if view is None else view.extents
 
     def meaning(self, node: ast.Name) -> Meaning | None:
         """What a name means, where that is an array or known before the kernel runs."""

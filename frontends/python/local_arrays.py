@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ..text.affine import Affine
 from ..text.emitter import Emitter
-from .element_types import ArrayType, ElementType, dtype, f64, promoted
+from .element_types import ArrayType, ElementType, dtype, f64, i64, promoted
 from .expressions import Expressions
 from .functions import ALLOCATING, LIKE
 from .nests import Nests
 from .source import PythonSource
-from .values import Constant, Kind, Scalar, literal
+from .tables import TABLE
+from .values import Constant, Kind, Scalar, element_of, literal
+from .values import is_weak as is_python
 from .views import ArrayValue, View
+
+_SEQUENCE = ast.List | ast.Tuple
+_ALLOCATING = (*ALLOCATING, TABLE)
 
 
 class LocalArrays:
@@ -40,7 +46,8 @@ class LocalArrays:
         if not isinstance(node, ast.Call):
             return None
         found = self.expressions.captured.resolve(node.func)
-        return next((each for each in ALLOCATING if each is found), None)
+        is_list = found is np.array and bool(node.args) and isinstance(node.args[0], _SEQUENCE)
+        return found if is_list else next((each for each in _ALLOCATING if each is found), None)
 
     def cell(self, name: str, element: ElementType, node: ast.AST) -> View:
         """A number in memory."""
@@ -104,6 +111,8 @@ class LocalArrays:
         """The array of a call such as `np.zeros(n)`; raises SourceError."""
         assert isinstance(node, ast.Call)
         function = self.function(node)
+        if function is np.array or function is TABLE:
+            return self._table(name, node, is_weak=function is TABLE)
         like = function in LIKE
         filled = function is np.full or function is np.full_like
         arguments = _arguments(node, ["shape", *(["value"] if filled else []), "dtype"])
@@ -132,6 +141,36 @@ class LocalArrays:
             stored = self.expressions.arithmetic.convert(value, element, place).name
             self.nests.fill(view.array, extents, stored, node)
         return view
+
+    def _table(self, name: str, node: ast.Call, *, is_weak: bool) -> View:
+        """An array of numbers that are written out; raises SourceError."""
+        arguments = _arguments(node, ["object", "dtype"])
+        given = None if arguments is None else arguments.get("object")
+        rows = [given] if given is not None else []
+        extents: list[int] = []
+        while rows and isinstance(rows[0], _SEQUENCE):
+            parts = [each.elts if isinstance(each, _SEQUENCE) else [] for each in rows]
+            extents.append(len(parts[0]))
+            is_even = all(len(each) == extents[-1] for each in parts)
+            rows = [each for part in parts for each in part] if is_even else []
+        values = [self.expressions.value(each) for each in rows]
+        kinds = [element_of(each) for each in values]
+        element = promoted(*kinds) if kinds else None
+        if "dtype" in (arguments or {}):
+            element = self._element(arguments or {}, like=False)
+        is_one = kinds == [element] * len(kinds) and element in (i64, f64)
+        if element is None or (is_weak and not (is_one and all(map(is_python, values)))):
+            raise self.source.error(
+                node,
+                "numbers that are not of one type, or not as many in each row",
+                "write np.zeros(n), and store the elements",
+            )
+        view = self.allocate(name, element, [Affine(constant=each) for each in extents], node)
+        for position, (value, each) in enumerate(zip(values, rows, strict=True)):
+            place = [Affine(constant=int(i)) for i in np.unravel_index(position, extents)]
+            stored = self.expressions.arithmetic.convert(value, element, each).name
+            self.emitter.line(f"affine.store {stored}, {view.array.element(place)}", each)
+        return replace(view, is_weak=is_weak)
 
     def _element(self, arguments: dict[str, ast.expr], *, like: bool) -> ElementType | None:
         """The type of the elements; None where it is that of the number that fills the array."""

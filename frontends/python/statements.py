@@ -138,10 +138,10 @@ class Statements:
         expressions.names.update(meanings)
         self._calls.append(node)
         with expressions.captured.inside(callee.captured):
-            results: list[Meaning] = []
-            for each in self._body(callee.definition):
-                view = expressions.view(each)
-                results.append(expressions.value(each) if view is None else view)
+            results: list[Meaning] = [
+                expressions.view(each) or expressions.value(each)
+                for each in self._body(callee.definition)
+            ]
         self._calls.pop()
         if not whole:
             self._check_pure(node, list(meanings.values()), before)
@@ -149,9 +149,8 @@ class Statements:
             del expressions.names[name]
         expressions.computed.clear()
         expressions.computed.update(computed)
-        returned = callee.definition.body[-1]
-        several = isinstance(returned, ast.Return) and isinstance(returned.value, ast.Tuple)
-        if several or not results:
+        returned = getattr(callee.definition.body[-1], "value", None)
+        if isinstance(returned, ast.Tuple) or not results:
             self.several[node] = results
         else:
             expressions.computed[node] = results[0]
@@ -359,8 +358,7 @@ class Statements:
         elif isinstance(node.value, ast.Tuple):
             self.reductions.compute(node.value)
             written = node.value.elts  # more than there are targets are refused below
-            pairs = zip(written, (*targets, *written), strict=False)
-            values = [self._one(each, target) for each, target in pairs]
+            values = list(map(self._one, written, (*targets, *written)))
         else:
             raise self.source.error(
                 node.value, "several variables need as many values", "write `a, b = x, y`"
@@ -375,11 +373,13 @@ class Statements:
 
     def _one(self, node: ast.expr, target: ast.expr) -> Meaning:
         """One of several values that are assigned together: a new array, a view or a number."""
+        if self.local_arrays.function(node) is not None:
+            return self.local_arrays.create(getattr(target, "id", "held"), node)
         view = self.expressions.view(node)
         if view is not None and view.rank:
             return view
-        if self.expressions.shape(node) and isinstance(target, ast.Name):
-            return self.local_arrays.named(target.id, node)
+        if self.expressions.shape(node):
+            return self.local_arrays.named(getattr(target, "id", "held"), node)
         return self.expressions.value(node)
 
     def _update(self, node: ast.AugAssign) -> None:

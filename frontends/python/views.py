@@ -51,6 +51,7 @@ class View:
     """Elements of an array, with the extents of each axis; one without axes is an element.
 
     Of complex numbers it may be one `part`, as the operation of the complex dialect that gives it.
+    One of a list `is_weak`: its elements are numbers of Python.
     """
 
     array: ArrayValue
@@ -58,6 +59,7 @@ class View:
     extents: tuple[Affine, ...]
     part: str = ""
     is_read_only: bool = False
+    is_weak: bool = False
 
     @classmethod
     def whole(cls, array: ArrayValue, extents: Sequence[Affine]) -> View:

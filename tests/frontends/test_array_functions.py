@@ -246,3 +246,64 @@ def test_lengths_that_numpy_refuses() -> None:
         interpolated(x, x[:0], x[:0])
     with pytest.raises(SourceError, match="no negative number"):
         repeated(x)
+
+
+def lists(x: Any, a: Any) -> Any:
+    """Elements of lists are numbers of Python: they take the type of the other operand."""
+    weights, stencil = np.array([0.5, 2, x[0]]), np.array([[1, 2], [3, 4]], dtype=np.int16)
+    w = [0.1, 0.2, 0.3]
+    kernel = [[0, 1, 0], [1, -4, 1], [0, 1, 0]]
+    y, total = np.zeros_like(a), x[0] * 0
+    for k, v in enumerate(w):
+        total += v * x[k] - w[2 - k]
+    for i in range(1, a.shape[0] - 1):
+        for j in range(1, a.shape[1] - 1):
+            for p in range(len(kernel)):
+                for q in range(len(kernel[0])):
+                    y[i, j] += kernel[p][q] * a[i + p - 1, j + q - 1]
+    return weights, stencil * 3, total, y
+
+
+def turned(x: Any, a: Any) -> Any:
+    h, w = a.shape[:2]
+    rows, columns = np.shape(a)
+    return h * w, rows - columns, np.rot90(a).copy(), np.flip(a).copy(), np.flip(a, axis=1) * 1
+
+
+def others(x: Any, a: Any) -> Any:
+    across, down = np.meshgrid(x, x[1:])
+    steps, normal = np.gradient(x), np.cross(x[:3], x[3:6])
+    least, most, product = np.minimum.reduce(x), np.maximum.reduce(a, axis=1), np.add.reduce(a)
+    return (
+        across,
+        down,
+        steps,
+        normal,
+        np.heaviside(x - x[2], 0.5),
+        np.nansum(a),
+        least,
+        most,
+        product,
+    )
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("function", [lists, turned, others])
+def test_lists_and_others(function: Callable[..., Any], kind: Any) -> None:
+    random = np.random.default_rng(5)
+    x, a = (9 * random.random(6)).astype(kind), (9 * random.random((5, 6))).astype(kind)
+    found = loopwright.kernel(function)(x, a)
+    for mine, expected in zip(found, function(x, a), strict=True):
+        assert np.asarray(mine).dtype == np.asarray(expected).dtype
+        np.testing.assert_allclose(mine, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("value", ["w + w", "2 * w", "w[:1]", "w[0] * x if len(w) else w"])
+def test_lists_are_no_arrays(value: str, tmp_path: Path) -> None:
+    text = (
+        "import loopwright\nimport numpy as np\n@loopwright.kernel\n"
+        f"def f(x):\n    w = [0.5, 0.25]\n    return {value}\n"
+    )
+    kernel = load_source(text, tmp_path, "lists").f
+    with pytest.raises(SourceError, match="lists and tuples are not supported here"):
+        kernel(np.ones(4))
