@@ -139,7 +139,7 @@ class _Names:
     """
 
     def __init__(self, program: Scop, parameters: Mapping[str, Index]) -> None:
-        self.taken = set(_WORDS)
+        self.taken: set[str] = set(_WORDS)
         known = (*program.parameters, *program.arrays, *program.statements)
         self.own = {each.name: self.new(each.name) for each in known}
         self.index = self.new("index")
