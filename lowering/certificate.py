@@ -1,28 +1,33 @@
 """Certificates: program and generated nest as text, for a checker that trusts neither.
 
-The nest is written in the affine dialect, with some freedom in its expressions: each call is an
-`instance` of a statement of the program, or a `copy`, followed by what it computes.
+Both are written in one language of loops, conditions, arrays, and statements whose expressions are
+isl's: `docs/reference/certificates.md`. What a statement computes follows its instance.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from io import StringIO
 from itertools import count
+from struct import pack
 
-from xdsl.dialects.affine import StoreOp
+from xdsl.dialects.arith import CmpfOp, SelectOp
+from xdsl.dialects.builtin import FloatAttr
 from xdsl.dialects.memref import LoadOp
+from xdsl.ir import Block as IRBlock
 from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
 from xdsl.printer import Printer
 
 from ..dialects.errors import SourceError
-from ..passes.polyhedral.scop import AccessKind, Parameter, Scop
+from ..passes.polyhedral.memrefs import as_memref
+from ..passes.polyhedral.raising.access_contexts import analyse
+from ..passes.polyhedral.scop import AccessKind, Array, Parameter, Scop, Statement
 from ..passes.schedules.program_edits import free_name
 from ..passes.schedules.schedule import Schedule, dependences_of
 from .generate import generate
-from .loops.storage import Placement
 from .nest.index_expression import (
     Choice,
     Comparison,
@@ -31,7 +36,6 @@ from .nest.index_expression import (
     Index,
     Quotient,
     Variable,
-    conjuncts,
     linear_form,
 )
 from .nest.nest import Block, Call, For, Guard, Nest, Once, TileSplit, walk
@@ -40,9 +44,15 @@ from .validation.generated import Generated
 from .validation.validate import Validator
 from .validation.verdict import NotKnownError
 
-FORMAT, VERSION = "loopwright certificate", 2
+FORMAT, VERSION = "loopwright certificate", 3
 
-_NAME = re.compile(r"%[\w$.-]+")
+_SSA = re.compile(r"%[\w$.-]+")
+# Names that need no change: loops are called i0, i1 ..., and values c0, c1 ...
+_NAME = re.compile(r"(?![ic]\d+$)[A-Za-z]\w*")
+_WORDS = ("floor", "ceil", "max", "min", "mod", "and", "or", "not")
+
+# An array and subscripts -> the name in a text, and the subscripts there.
+_Place = Callable[[Array, list[Index]], tuple[str, list[Index]]]
 
 
 def certificate(schedule: Schedule) -> dict[str, object]:
@@ -56,7 +66,6 @@ def certificate(schedule: Schedule) -> dict[str, object]:
     generate(schedule, {}, inspect=found.append)
     validator(replace(found[0], rewritings=()))  # a certificate says nothing of registers
     program = schedule.program
-    lines = str(program.func).splitlines()
     try:
         if schedule.scop.base is not None:
             raise NotKnownError("it is of a program with other statements")
@@ -68,27 +77,33 @@ def certificate(schedule: Schedule) -> dict[str, object]:
             raise NotKnownError("the function has results")
         if validator.verdict is not None and validator.verdict.reason is not None:
             raise NotKnownError(validator.verdict.reason)
-        writer = _NestWriter(program, found[0], lines[0])
-        nest = writer.lines()
+        names = _Names(program, found[0].parameters)
+        nest = [*_NestWriter(program, found[0], names).lines()]
     except NotKnownError as error:
         message = f"no certificate for '{schedule}': {error}"
         raise SourceError.at(program.func, message) from error
-    stores: list[Operation] = [op for op in program.func.walk() if isinstance(op, StoreOp)]
-    arguments = _argument_names(lines[0])
     return {
         "format": FORMAT,
         "version": VERSION,
         "function": program.name,
         "schedule": str(schedule),
         "fast_math": schedule.reassociate,
-        "parameters": {p.name: _meaning(program, p, arguments) for p in program.parameters},
-        "tile_sizes": writer.tile_sizes,
-        "program": lines,
-        "statements": {
-            statement.name: [stores.index(write.op) for write in statement.writes]
-            for statement in program.statements
+        "parameters": {
+            names.own[each.name]: _meaning(program, each) for each in program.parameters
         },
+        "tile_sizes": list(names.tile_sizes.values()),
+        "scalars": list(names.scalars.values()),
+        "arrays": {
+            names.index: ["index", 1],
+            **{
+                names.own[array.name]: [str(array.element_type), len(array.shape)]
+                for array in program.arrays
+                if array.argument is not None
+            },
+        },
+        "program": [*_ProgramWriter(program, names).lines(program.func.body.block)],
         "nest": nest,
+        "source": str(program.func).splitlines(),
         "facts": _facts(program),
     }
 
@@ -108,23 +123,189 @@ def _facts(program: Scop) -> dict[str, object]:
     }
 
 
-def _argument_names(head: str) -> list[str]:
-    return re.findall(r"(%[\w$.-]+) ?:", re.sub(r'"[^"]*"', "", head))
-
-
-def _meaning(program: Scop, parameter: Parameter, arguments: list[str]) -> str:
-    name = arguments[parameter.argument]
+def _meaning(program: Scop, parameter: Parameter) -> str:
+    """What gives a parameter its value."""
+    argument = program.func.args[parameter.argument]
+    name = f"%{argument.name_hint or parameter.argument}"
     if parameter.dimension is not None:
         return f"memref.dim {name}, {parameter.dimension}"
-    is_index = str(program.func.args[parameter.argument].type) == "index"
-    return name if is_index else f"arith.index_cast {name}"
+    return name if str(argument.type) == "index" else f"arith.index_cast {name}"
 
 
-class _NestWriter:
-    def __init__(self, program: Scop, generated: Generated, head: str) -> None:
-        self.program = program
+class _Names:
+    """Names in both texts of parameters, arrays and statements, by those in the program.
+
+    An index that is a value is loaded from the array `index` of all numbers.
+    """
+
+    def __init__(self, program: Scop, parameters: Mapping[str, Index]) -> None:
+        self.taken: set[str] = set(_WORDS)
+        known = (*program.parameters, *program.arrays, *program.statements)
+        self.own = {each.name: self.new(each.name) for each in known}
+        self.index = self.new("index")
+        self.tile_sizes = {
+            name: self.new("tile_" + name.split()[-1])
+            for name in parameters
+            if name not in self.own
+        }
+        self.variables = {
+            number: self.own.get(name) or self.tile_sizes[name]
+            for name, value in parameters.items()
+            for number in value.variables()
+        }
+        self.scalars: dict[SSAValue, str] = {
+            value: f"%{self.new(value.name_hint or 'a')}"
+            for value in program.func.args
+            if as_memref(value) is None and str(value.type) != "index"
+        }
+
+    def new(self, name: str) -> str:
+        """A name that no parameter, array, statement or loop has, and no word of isl's."""
+        base = name if _NAME.fullmatch(name) else "x" + re.sub(r"\W", "_", name)
+        own = free_name(base, self.taken)
+        self.taken.add(own)
+        return own
+
+
+class _Writer:
+    """Expressions and statements, which both texts write in the same way.
+
+    `parameters` and `variables` say what the parameters are, and how variables are called.
+    """
+
+    def __init__(
+        self, names: _Names, parameters: Sequence[Index], variables: Mapping[int, str]
+    ) -> None:
+        self.names = names
+        self.parameters = parameters
+        self.variables = dict(variables)
+
+    def statement(
+        self, statement: Statement, arguments: Sequence[Index], place: _Place
+    ) -> Iterator[str]:
+        """What an instance of a statement loads, computes and stores."""
+        known = dict(enumerate((*arguments, *self.parameters)))
+        accesses = {access.op: access for access in statement.accesses}
+        values = dict(self.names.scalars)
+        numbers = count()
+
+        def linear(expression: AffineExpr) -> Index:
+            return linear_form(expression, len(statement.loops)).substitute(known)
+
+        for operation in statement.body:
+            for operand in operation.operands:
+                if operand not in values and operand in statement.indices:
+                    values[operand] = f"%c{next(numbers)}"
+                    index = self.index(linear(statement.indices[operand]))
+                    yield f"{values[operand]} = load {self.names.index}[{index}] : index"
+            for result in operation.results:
+                values[result] = f"%c{next(numbers)}"
+            access = accesses.get(operation)
+            if access is None:
+                yield _operation(operation, values)
+                continue
+            name, subscripts = place(access.array, [linear(each) for each in access.map.results])
+            subscript = ", ".join(map(self.index, subscripts))
+            element = f"{name}[{subscript}] : {access.array.element_type}"
+            if access.kind is AccessKind.READ:
+                yield f"{values[operation.results[0]]} = load {element}"
+            else:
+                yield f"store {values[operation.operands[0]]}, {element}"
+
+    def index(self, index: Index) -> str:
+        """An affine expression."""
+        terms = [(self._atom(atom), factor) for atom, factor in index.terms]
+        text = " + ".join(a if factor == 1 else f"{factor} * {a}" for a, factor in terms)
+        if not terms:
+            return str(index.constant)
+        return f"{text} + {index.constant}" if index.constant else text
+
+    def _atom(self, atom: Variable | Quotient | Extremum | Choice) -> str:
+        match atom:
+            case Variable(number):
+                return self.variables[number]
+            case Quotient(numerator, divisor):
+                return f"floor(({self.index(numerator)})/{divisor})"
+            case Extremum(kind, operands):
+                return f"{kind}({', '.join(map(self.index, operands))})"
+            case Choice():
+                raise NotKnownError("the nest has bounds or subscripts with conditions")
+
+    def condition(self, condition: Condition) -> str:
+        """A condition on affine expressions."""
+        if isinstance(condition, Comparison):
+            return f"{self.index(condition.left)} {condition.kind.replace('==', '=')} 0"
+        word = " and " if condition.kind == "all" else " or "
+        default = "0 >= 0" if condition.kind == "all" else "0 >= 1"
+        return f"({word.join(map(self.condition, condition.operands)) or default})"
+
+
+def _box(depth: int, sizes: Sequence[str]) -> str:
+    """The elements of an array in `depth` loops."""
+    return " and ".join(f"0 <= i{k} < {size}" for k, size in enumerate(sizes, depth)) or "1 = 1"
+
+
+def _indented(lines: Iterable[str]) -> Iterator[str]:
+    return (f"  {line}" for line in lines)
+
+
+class _ProgramWriter(_Writer):
+    """The program, as its loops are written."""
+
+    def __init__(self, program: Scop, names: _Names) -> None:
+        numbers = [-1 - k for k, _ in enumerate(program.parameters)]
+        parameters = [Index.variable(number) for number in numbers]
+        self.parameter_names = {each.name: names.own[each.name] for each in program.parameters}
+        own = self.parameter_names.values()
+        super().__init__(names, parameters, dict(zip(numbers, own, strict=True)))
+        self.nests = analyse(program.func)
+        self.arrays = {array.value: array for array in program.arrays if array.argument is None}
+        self.statements = {each.writes[0].op: each for each in program.statements}
+
+    def lines(self, block: IRBlock) -> Iterator[str]:
+        """The text of a block."""
+        around = self.nests.around[block]
+        depth = len(around.loops)
+        self.variables[depth] = f"i{depth}"
+        for operation in block.ops:
+            for array in (self.arrays[each] for each in operation.results if each in self.arrays):
+                sizes = [self._size(array, k) for k in range(depth, len(array.shape))]
+                rank = f"{array.element_type} {len(sizes)}"
+                yield f"array {self.names.own[array.name]} {rank} : {_box(depth, sizes)}"
+            if (statement := self.statements.get(operation)) is not None:
+                dims = [Index.variable(k) for k in range(depth)]
+                yield f"run {self.names.own[statement.name]}"
+                yield from self.statement(statement, dims, self._place)
+            for inner in (region.block for region in operation.regions if region.blocks):
+                found = self.nests.around[inner]
+                text = " and ".join(found.constraints[len(around.constraints) :])
+                kind = "for" if len(found.loops) > depth else "if"
+                yield f"{kind} : {self._renamed(text, found.names)}"
+                yield from _indented(self.lines(inner))
+
+    def _renamed(self, text: str, loops: Sequence[str]) -> str:
+        """A condition with the names that loops and parameters have here."""
+        names = {loop: f"i{depth}" for depth, loop in enumerate(loops)} | self.parameter_names
+        return re.sub(r"[A-Za-z_]\w*", lambda word: names.get(word[0], word[0]), text)
+
+    def _size(self, array: Array, position: int) -> str:
+        size = array.shape[position]
+        if isinstance(size, AffineExpr):
+            return self.index(linear_form(size, 0).substitute(dict(enumerate(self.parameters))))
+        return self.names.own[size] if isinstance(size, str) else str(size)
+
+    def _place(self, array: Array, subscripts: list[Index]) -> tuple[str, list[Index]]:
+        """Arrays that are allocated in loops have no subscripts for these."""
+        return self.names.own[array.name], subscripts[array.scope_depth :]
+
+
+class _NestWriter(_Writer):
+    """The loops that are generated."""
+
+    def __init__(self, program: Scop, generated: Generated, names: _Names) -> None:
+        parameters = [generated.parameters[p.name] for p in generated.scop.parameters]
+        super().__init__(names, parameters, names.variables)
         self.generated = generated
-        self.head = head
         found = correspond(program, generated.scop)
         factors = (factor for copy in found.copies.values() for factor in copy.factors)
         if any(factor.operation.name.startswith("arith.ext") for factor in factors):
@@ -136,163 +317,97 @@ class _NestWriter:
             **dict.fromkeys(found.combinations, "combination"),
         }
         self.statements = {each.name: each for each in generated.scop.statements}
-        self.arguments: dict[SSAValue, str] = dict(
-            zip(program.func.args, _argument_names(head), strict=True)
-        )
-        self.names: dict[int, str] = {}
-        self.tile_sizes: list[str] = []
-        known = {parameter.name for parameter in program.parameters}
-        for name, value in generated.parameters.items():
-            own = name
-            if name not in known:
-                own = free_name("tile_" + name.split()[-1], {*known, *self.tile_sizes})
-                self.tile_sizes.append(own)
-            self.names |= dict.fromkeys(value.variables(), own)
-        self.parameters = [generated.parameters[p.name] for p in generated.scop.parameters]
         self.given = {
-            array.name: self.arguments[program.func.args[array.argument]]
-            for array in generated.scop.arrays
+            array.argument: names.own[array.name]
+            for array in program.arrays
             if array.argument is not None
         }
         self.allocated: dict[tuple[str, str], tuple[str, list[Index]]] = {}
-        self.numbers = count()
-        self.prefix = "_"
-        while any(name.startswith(f"%{self.prefix}") for name in self.arguments.values()):
-            self.prefix += "_"
         self.values: dict[str, Index] = {}
 
-    def lines(self) -> list[str]:
-        """The function, line by line."""
+    def lines(self) -> Iterator[str]:
+        """The text of the nest."""
         nest = self.generated.nest
-        body = (*self._allocations(None, nest), *self._lines(nest), "return")
-        return [self.head, *(f"  {line}" for line in body), "}"]
+        yield from self._allocations(0, None, nest)
+        yield from self._lines(0, nest)
 
-    def _lines(self, nest: Nest) -> Iterator[str]:
+    def _lines(self, depth: int, nest: Nest) -> Iterator[str]:
         match nest:
             case Call():
                 yield from self._call(nest)
             case Block(parts):
                 for part in parts:
-                    yield from self._lines(part)
+                    yield from self._lines(depth, part)
             case Guard(condition, one, other) | TileSplit(condition, one, other):
-                parts = conjuncts(condition)
-                conditions = [condition] if parts is None else parts
-                yield f"affine.if [{', '.join(map(self._condition, conditions))}] {{"
-                yield from self._indented(one)
-                if other != Block(()):
-                    yield "} else {"
-                    yield from self._indented(other)
-                yield "}"
+                text = self.condition(condition)
+                for each, sign in ((one, "if :"), (other, "if : not")):
+                    if each != Block(()):
+                        yield f"{sign} ({text})"
+                        yield from _indented(self._lines(depth, each))
             case Once(loop, value, body):
                 self.values[loop.name] = value
-                yield from self._allocations(nest, body)
-                yield from self._lines(body)
+                yield from self._allocations(depth, nest, body)
+                yield from self._lines(depth, body)
             case For():
-                yield from self._for(nest)
+                yield self._head(depth, nest)
+                yield from _indented(self._allocations(depth + 1, nest, nest.body))
+                yield from _indented(self._lines(depth + 1, nest.body))
 
-    def _indented(self, nest: Nest) -> Iterator[str]:
-        return (f"  {line}" for line in self._lines(nest))
-
-    def _for(self, loop: For) -> Iterator[str]:
-        own = Index.variable(loop.variable)
-        self.values[loop.loop.name] = own if loop.value is None else loop.value
-        lower, upper = (", ".join(map(self._index, each)) for each in (loop.lower, loop.upper))
+    def _head(self, depth: int, loop: For) -> str:
+        own = f"i{depth}"
+        self.variables[loop.variable] = own
+        value = loop.value
+        self.values[loop.loop.name] = Index.variable(loop.variable) if value is None else value
+        lower, upper = (
+            [self.index(each) for each in bounds] for bounds in (loop.lower, loop.upper)
+        )
+        last, marks = own, ""
+        if loop.size is not None:
+            last, marks = (
+                f"{own} + {self.index(loop.size)} - 1",
+                f" tiles of {self.index(loop.size)}",
+            )
+        conditions = [f"{last} >= {each}" for each in lower] + [f"{own} < {each}" for each in upper]
+        if loop.step != 1 and loop.size is None:
+            first = lower[0] if len(lower) == 1 else f"max({', '.join(lower)})"
+            conditions.append(f"({own} - ({first})) mod {loop.step} = 0")
         generated = self.generated
-        independent = any(loop is other for other in generated.independent)
-        size = None if loop.size is None else self._index(loop.size)
-        marks = f" step {loop.step}" if size is None else f" tiles of {size}"
-        if loop.loop.parallel or independent:
+        if loop.loop.parallel or any(loop is other for other in generated.independent):
             marks += " parallel"
         elif any(loop is other for other in generated.vectors):
-            marks += f" vector {loop.loop.vector}"
-        yield f"affine.for {self._index(own)} = max [{lower}] to min [{upper}]{marks} {{"
-        for line in (*self._allocations(loop, loop.body), *self._lines(loop.body)):
-            yield f"  {line}"
-        yield "}"
+            marks += " vector"
+        return f"for{marks} : {' and '.join(conditions)}"
 
-    def _allocations(self, home: For | Once | None, body: Nest) -> list[str]:
+    def _allocations(self, depth: int, home: For | Once | None, body: Nest) -> Iterator[str]:
         loop = None if home is None else home.loop
         called = {part.statement for part in walk(body) if isinstance(part, Call)}
-        return [
-            self._allocation(placement)
-            for placement in self.generated.placements
-            if placement.last is loop and (loop is None or not called.isdisjoint(placement.users))
-        ]
-
-    def _allocation(self, placement: Placement) -> str:
-        outer = [self.values[loop.name] for loop in placement.outer]
-        array = placement.array
-        name = self._new_name(array.name)
-        offsets = [offset(outer) for offset in placement.offsets]
-        self.allocated |= {(array.name, user): (name, offsets) for user in placement.users}
-        sizes = ", ".join(map(self._index, placement.sizes))
-        shape = "?x" * len(placement.sizes)
-        return f"{name} = memref.alloca({sizes}) : memref<{shape}{array.element_type}>"
+        for placement in self.generated.placements:
+            if placement.last is loop and (loop is None or not called.isdisjoint(placement.users)):
+                outer = [self.values[loop.name] for loop in placement.outer]
+                name = self.names.new(placement.array.name)
+                offsets = [offset(outer) for offset in placement.offsets]
+                users = ((placement.array.name, user) for user in placement.users)
+                self.allocated |= dict.fromkeys(users, (name, offsets))
+                sizes = [self.index(size) for size in placement.sizes]
+                rank = f"{placement.array.element_type} {len(sizes)}"
+                yield f"array {name} {rank} : {_box(depth, sizes)}"
 
     def _call(self, call: Call) -> Iterator[str]:
         statement = self.statements[call.statement]
-        arguments = dict(enumerate((*call.arguments, *self.parameters)))
         origin = self.origins.get(statement.name)
         if origin is None:
-            yield f"instance {self.added[statement.name]}"
+            yield f"run {self.added[statement.name]}"
         else:
-            yield f"instance {origin.name}[{', '.join(map(self._index, call.arguments))}]"
-        accesses = {access.op: access for access in statement.accesses}
-        names = dict(self.arguments)
-        for value, expression in statement.indices.items():
-            names[value] = self._new_name("c")
-            index = linear_form(expression, len(statement.loops)).substitute(arguments)
-            yield f"{names[value]} = affine.apply {self._index(index)}"
-        for operation in statement.body:
-            access = accesses.get(operation)
-            for result in operation.results:
-                names[result] = self._new_name("c")
-            if access is None:
-                yield _operation(operation, names)
-                continue
-            name = access.array.name
-            found = self.allocated.get((name, statement.name))
-            array, offsets = found or (self.given[name], [])
-            dims = len(statement.loops)
-            subscripts = [
-                linear_form(each, dims).substitute(arguments) for each in access.map.results
-            ]
-            for position, offset in enumerate(offsets):
-                subscripts[position] -= offset
-            element = f"{array}[{', '.join(map(self._index, subscripts))}] : memref"
-            if access.kind is AccessKind.READ:
-                yield f"{names[operation.results[0]]} = affine.load {element}"
-            else:
-                yield f"affine.store {names[operation.operands[0]]}, {element}"
+            own = self.names.own[origin.name]
+            yield f"run {own}[{', '.join(map(self.index, call.arguments))}]"
 
-    def _new_name(self, stem: str) -> str:
-        """A name that no argument and no loop variable has."""
-        return f"%{self.prefix}{stem}{next(self.numbers)}"
+        def place(array: Array, subscripts: list[Index]) -> tuple[str, list[Index]]:
+            if array.argument is not None:
+                return self.given[array.argument], subscripts
+            name, offsets = self.allocated[array.name, statement.name]
+            return name, [a - b for a, b in zip(subscripts, offsets, strict=True)]
 
-    def _index(self, index: Index) -> str:
-        terms = [(self._atom(atom), factor) for atom, factor in index.terms]
-        text = " + ".join(a if factor == 1 else f"{factor} * {a}" for a, factor in terms)
-        if not terms:
-            return str(index.constant)
-        return f"{text} + {index.constant}" if index.constant else text
-
-    def _atom(self, atom: Variable | Quotient | Extremum | Choice) -> str:
-        match atom:
-            case Variable(number):
-                return self.names.get(number, f"%{self.prefix}v{number}")
-            case Quotient(numerator, divisor):
-                return f"(({self._index(numerator)}) floordiv {divisor})"
-            case Extremum(kind, operands):
-                return f"{kind}({', '.join(map(self._index, operands))})"
-            case Choice():
-                raise NotKnownError("the nest has bounds or subscripts with conditions")
-
-    def _condition(self, condition: Condition) -> str:
-        if isinstance(condition, Comparison):
-            return f"{self._index(condition.left)} {condition.kind} 0"
-        word = " and " if condition.kind == "all" else " or "
-        default = "0 >= 0" if condition.kind == "all" else "0 >= 1"
-        return f"({word.join(map(self._condition, condition.operands)) or default})"
+        yield from self.statement(statement, call.arguments, place)
 
 
 def _operation(operation: Operation, names: Mapping[SSAValue, str]) -> str:
@@ -301,7 +416,35 @@ def _operation(operation: Operation, names: Mapping[SSAValue, str]) -> str:
     Printer(stream).print_op(operation)
     values = [*operation.results, *operation.operands]
     text = stream.getvalue()
-    if len(operation.results) != 1 or len(_NAME.findall(text)) != len(values):
+    if len(operation.results) != 1 or len(_SSA.findall(text)) != len(values):
         raise NotKnownError(f"{operation.name} in a statement")
     given = iter(values)
-    return _NAME.sub(lambda _: names[next(given)], text)
+    text = _SSA.sub(lambda _: names[next(given)], text)
+    if isinstance(operation, SelectOp):
+        return _extremum(operation, names) or text
+    return re.sub(r"constant 0x\w+", lambda found: _constant(operation, found[0]), text)
+
+
+def _constant(operation: Operation, text: str) -> str:
+    """Infinities and the usual number that is none by their names, others by their bits."""
+    value = operation.properties.get("value")
+    if not isinstance(value, FloatAttr):
+        return text
+    names = {pack("d", float(name)): name for name in ("inf", "-inf", "nan")}
+    return f"constant {names.get(pack('d', value.value.data), text.split()[1])}"
+
+
+def _extremum(operation: SelectOp, names: Mapping[SSAValue, str]) -> str | None:
+    """A selection of one of two numbers by comparison of these, as one operation on both."""
+    compared = operation.cond.owner
+    numbers = {operation.lhs, operation.rhs}
+    if not isinstance(compared, CmpfOp) or {compared.lhs, compared.rhs} != numbers:
+        return None
+    text = _operation(compared, names)
+    found = re.search(r"arith\.cmpf [ou]([gl])[te],", text)
+    if found is None:
+        return None
+    is_first = operation.lhs is compared.lhs
+    kind = "cmpmaxf" if (found[1] == "g") == is_first else "cmpminf"
+    own = f"{names[operation.results[0]]} = arith.{kind} {'first' if is_first else 'second'}"
+    return f"{own} {text.partition('arith.cmpf ')[2]}"

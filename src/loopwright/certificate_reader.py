@@ -3,30 +3,26 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import namedtuple
-from itertools import count
+from itertools import count, product
 
 import islpy as isl
 
-_SSA, _DIM = r"%[\w$.-]+", r"(\?|\d+) ?x"
-_MAP = r"affine_(?:map|set)<\((.*?)\)(?:\[(.*?)\])? (?:->|:) \((.*)\)>\((.*?)\)(?:\[(.*?)\])?"
-_FOR = r"affine\.for (%\S+) = (.*) to (.*?)(?: step (\d+)| tiles of (\w+))?"
-_FOR += r"( parallel)?( vector \d+)? {"
-_ELEMENT = rf"({_SSA})\[(.*?)\](?: {{.*}})? : (memref.*)"
-_DIVISIONS = {"floordiv": "//", "ceildiv": "@", "mod": "%%"}  # As Python's parser reads them.
-_INFIX = {ast.FloorDiv: "floor({0}/{1})", ast.MatMult: "(-floor((-{0})/{1}))"}
-_INFIX |= {ast.Mod: "({0} - {1}*floor({0}/{1}))", ast.GtE: "({} >= {})", ast.Eq: "({} = {})"}
-_INFIX |= {ast.Add: "({} + {})", ast.Sub: "({} - {})", ast.Mult: "({} * {})"}
+_IN, _OUT = isl.dim_type.in_, isl.dim_type.out
+# What may be accumulated, exactly in any order or not; through which operands of an operation.
+_EXACT = re.findall(r"\w+", "addi muli maximumf minimumf maxsi maxui minsi minui andi ori xori")
+_INEXACT = re.findall(r"\w+", "addf mulf maxnumf minnumf cmpmaxf cmpminf")
+_STEPS = {f"arith.{kind}": (kind, 0, 1) for kind in (*_EXACT, *_INEXACT)}
+_STEPS |= {"arith.subf": ("addf", 0), "math.fma": ("addf", 2), "arith.subi": ("addi", 0)}
+_WORDS = re.findall(r"\w+", "floor ceil max min mod and or not")
+_NAME, _SSA = r"(?!i\d+\b)[A-Za-z]\w*", r"%[\w$.-]+"
 
-# A value: operation `template` of `operands`; a load has an Access, an index its text.
-Node = namedtuple("Node", "template operands access", defaults=((), None))
-Access = namedtuple("Access", "is_write array subscripts time number")
-Store = namedtuple("Store", "value access block instance")
-Loop = namedtuple("Loop", "number depth bounds parallel vector size")
-# What is around an operation: the time has positions in blocks and values of loops.
-Block = namedtuple("Block", "names loops conditions time positions")
+Loop = namedtuple("Loop", "time size kind bounds")
+# What is around a statement: the time has positions in blocks and values of loops.
+Block = namedtuple("Block", "loops domain time positions")
+Array = namedtuple("Array", "name depth element rank")
+Access = namedtuple("Access", "site number name array is_write place time element")
 
 
 def require(condition, message):
@@ -34,186 +30,194 @@ def require(condition, message):
         raise ValueError(message)
 
 
-def split(text):
-    """The parts of a list between its commas, outside of brackets."""
-    parts, depth = "", 0
-    for letter in text:
-        depth += (letter in "([") - (letter in ")]")
-        parts += "\n" if letter == "," and depth == 0 else letter
-    return [part.strip() for part in parts.split("\n") if part.strip()]
+class Values:
+    """Value numbering: what is computed in the same way from the same loads has one number."""
+
+    def __init__(self):
+        self.nodes, self.loads, self.numbers = [], [], {}
+
+    def number(self, operation, *operands):
+        node = operation, operands
+        if node not in self.numbers:
+            self.numbers[node] = number = len(self.nodes)
+            self.nodes.append(node)
+            self.loads.append(
+                ({number} if not operands else set()).union(
+                    *(self.loads[each] for each in operands)
+                )
+            )
+        return self.numbers[node]
+
+    def replaced(self, number, others):
+        """A value with others in place of some."""
+        if number not in others:
+            operation, operands = self.nodes[number]
+            operands = [self.replaced(each, others) for each in operands]
+            others[number] = self.number(operation, *operands)
+        return others[number]
+
+    def steps(self, number, load, kind):
+        """The operations from a load to a value, if all are of a kind, and only these use it."""
+        found = []
+        while number != load:
+            operation, operands = self.nodes[number]
+            own, *passing = _STEPS.get(operation.split()[0], ("",))
+            places = [k for k, each in enumerate(operands) if load in self.loads[each]]
+            if own != kind or len(places) != 1 or places[0] not in passing:
+                return []
+            found.append(operation)
+            number = operands[places[0]]
+        return found
 
 
-def affine(text, names):
-    """An affine expression or comparison in isl's syntax; `names` are the names it may use."""
-    for word, symbol in _DIVISIONS.items():
-        text = re.sub(rf"(?<=[\s)]){word}(?=[\s(])", symbol, text)
-    text = re.sub(_SSA, lambda name: f"_{name[0].encode().hex()}", text.replace("symbol(", "("))
-    return _isl(ast.parse(text.replace("%%", "%"), "", "eval").body, names)
+class Statement:
+    """Loads, operations and stores: of the program, an instance of its `origin`, or a copy."""
 
+    def __init__(self, text, name, block, time):
+        self.text, self.name, self.block, self.time = text, name, block, time
+        self.domain, self.kinds = block.domain.set_tuple_name(name), ""
+        self.accesses, self.stored, self.values = [], [], dict(text.scalars)
 
-def _isl(node, names):
-    match node:
-        case ast.Constant(value=int(value)) if not isinstance(value, bool):
-            return str(value)
-        case ast.Name(name):
-            value = names.get(bytes.fromhex(name[1:]).decode() if name[0] == "_" else name)
-            if isinstance(value, str):
-                return value
-        case ast.UnaryOp(ast.USub(), operand):
-            value = _isl(operand, names)
-            return f"-{value}" if value.isdigit() else f"(-{value})"
-        case ast.BinOp(left, sign, right) | ast.Compare(left, [sign], [right]):
-            own, other = _isl(left, names), _isl(right, names)
-            is_known = "floor" not in _INFIX[type(sign)] or re.fullmatch(r"[1-9]\d*", other)
-            require(is_known, f"not affine: {ast.unparse(node)}")
-            return _INFIX[type(sign)].format(own, other)
-        case ast.Call(ast.Name("max" | "min" as name), values, []) if len(values) > 1:
-            return f"{name}({', '.join(_isl(each, names) for each in values)})"
-        case ast.BoolOp(sign, values):
-            symbol = " and " if isinstance(sign, ast.And) else " or "
-            return f"({symbol.join(_isl(each, names) for each in values)})"
-    raise ValueError(f"not affine: {ast.unparse(node)}")
+    def map(self, name, text):
+        """Affine expressions of the loops around: one value each, in each iteration."""
+        head = self.text.head(len(self.block.loops), text)
+        found = isl.Map(f"{head} -> {name}[{text}] }}").intersect_domain(self.block.domain)
+        is_total = found.is_single_valued() and self.block.domain.is_subset(found.domain())
+        require(is_total, f"not affine: {text}")
+        return found.set_tuple_name(_IN, self.name)
 
+    def conflicts(self, other, array=None):
+        """Accesses to the same array, one of them a write, with the pairs of instances."""
+        for a, b in product(self.accesses, other.accesses):
+            if a.array == b.array and array in (None, a.array) and (a.is_write or b.is_write):
+                yield a, b, self.apart(other, a.place.apply_range(b.place.reverse()))
 
-def affines(text, names):
-    """The results of `affine_map<...>(%i)[%n]`, of `%n` or `[%a, %b + 1]`, in isl's syntax."""
-    if (found := re.fullmatch(_MAP, text)) is None:
-        return [affine(each, names) for each in split(text.removeprefix("[").removesuffix("]"))]
-    dims, symbols, results, values, others = (split(each or "") for each in found.groups())
-    require(len(dims) == len(values) and len(symbols) == len(others), f"operands of {text}")
-    given = [affine(each, names) for each in values + others]
-    return [affine(each, dict(zip(dims + symbols, given, strict=True))) for each in results]
+    def apart(self, other, pairs):
+        """Of pairs of iterations, those of tiles that are the same or at least their size apart."""
+        for k, loop in enumerate(self.block.loops):
+            if loop.size and loop in other.block.loops:
+                apart = f"i = j or i >= j + {loop.size} or j >= i + {loop.size}"
+                apart = isl.Map(f"{self.text.space} -> {{ [i] -> [j] : {apart} }}")
+                own, theirs = (each.map("", f"i{k}") for each in (self, other))
+                pairs = pairs.intersect(own.apply_range(apart).apply_range(theirs.reverse()))
+        return pairs
+
+    def reduction(self, is_fast):
+        """What is accumulated, and the numbers of the accesses, if steps may be reordered."""
+        values, store = self.text.values, next(a for a in self.accesses if a.is_write)
+        others = (a for a in self.accesses if (a.array, a.is_write) == (store.array, False))
+        loads = [a.number for a in others if a.place.is_equal(store.place)]
+        if len(self.stored) != 1 or len(loads) != 1:
+            return "", ()
+        kind, *_ = _STEPS.get(values.nodes[self.stored[0]][0].split()[0], ("",))
+        found = values.steps(self.stored[0], values.number(f"load {loads[0]}"), kind)
+        flags = [re.search(r"fastmath<(.*?)>", operation) for operation in found]
+        free = all(each and {"fast", "reassoc"} & {*each[1].split(",")} for each in flags)
+        free = found and (free or is_fast or kind in _EXACT)
+        return (kind, (loads[0], store.number)) if free else ("", ())
 
 
 class Text:
-    """A function in affine text, the program or the nest: its arrays, stores and stored values."""
+    """The text of the program or the nest: its arrays and statements."""
 
-    def __init__(self, lines, parameters, sizes, prefix):
-        self.parameters = {meaning: f"p{k}" for k, meaning in enumerate(parameters.values())}
-        self.sizes = {name: f"t{k}" for k, name in enumerate(sizes)}
-        self.space = f"[{', '.join([*self.parameters.values(), *self.sizes.values()])}]"
-        self.prefix, self.arrays, self.extents, self.elements = prefix, {}, {}, {}
-        self.types = {}
-        self.conditions = ["1=1", *(f"{size} >= 1" for size in self.sizes.values())]
-        self.stores, self.numbers, self.width = [], count(), 1
-        head = re.sub(r"\) attributes {.*} {$", ") {", re.sub('"[^"]*"', '"', lines[0]))
-        (arguments,) = re.findall(r'^func\.func @(?:[\w$.-]+|")\((.*)\) {$', head)
-        names: dict = dict(zip(parameters, self.parameters.values(), strict=True))
-        names |= self.sizes if prefix == "n" else {}
-        for name, kind in re.findall(rf"({_SSA}) ?: ([^%]*)", arguments):
-            names[name] = self.parameters.get(kind.startswith("index") and name, Node(name))
-            if kind.startswith("memref<"):
-                names[name] = self._array("a", name, kind, 0)
-        self.blocks, self.instance = [Block(names, (), (), (), count())], (-1, None, [])
-        for line in lines[1:-1]:
-            self._line(line.strip())
-        require(len(self.blocks) == 1 and lines[-1].strip() == "}", "unbalanced braces")
-        self.context = isl.Set(f"{self.space} -> {{ : {' and '.join(self.conditions)} }}")
+    def __init__(self, data, part, values):
+        self.values, self.prefix = values, f"_{part}_"
+        parameters, sizes = data["parameters"], data["tile_sizes"]
+        names = [*parameters, *sizes]
+        is_known = all(re.fullmatch(_NAME, name) for name in names) and len({*names}) == len(names)
+        require(is_known, "names of parameters")
+        self.space = f"[{', '.join(names)}]"
+        words = [r"i\d+", *_WORDS, *parameters, *(sizes if part == "nest" else ())]
+        self.sizes, self.words = sizes, "|".join(words)
+        least = [f"{name} >= 1" for name in sizes]
+        least += [f"{name} >= 0" for name, of in parameters.items() if of.startswith("memref.dim ")]
+        context = isl.Set(f"{self.space} -> {{ [] : {' and '.join(['1=1', *least])} }}")
+        self.scalars = {name: values.number(name) for name in data["scalars"]}
+        self.arrays = {name: Array(f"_{name}", 0, *each) for name, each in data["arrays"].items()}
+        self.extents, self.made, self.statements, self.accesses = {}, {}, [], []
+        self.copied = values.number("load 0")
+        self.blocks = [Block((), context, (), count())]
+        for line in data[part]:
+            depth = (len(line) - len(line.lstrip())) // 2
+            require(depth < len(self.blocks), f"indentation of {line}")
+            del self.blocks[depth + 1 :]
+            self._line(self.blocks[-1], line.strip())
+        for statement in self.statements:
+            require(statement.stored, f"{statement.name} stores nothing")
 
-    def _array(self, prefix, name, kind, depth):
-        key = f"{prefix}{len(self.arrays)}_" + re.sub(r"\W", "", name)
-        self.arrays[key] = len(re.findall(_DIM, kind)) + depth
-        self.types[key] = kind
-        self.elements[key] = re.findall(r"\w+", re.sub(_DIM, "", kind.split(",")[0]))[-1]
-        return (key, depth)
+    def head(self, depth, text, signs=""):
+        """The loops around in isl's syntax; requires that a text has numbers, names and signs."""
+        is_affine = re.fullmatch(rf"(\b({self.words})\b|[\d\s()+*,/{signs}-])*", text)
+        require(is_affine, f"not affine: {text}")
+        return f"{self.space} -> {{ [{', '.join(f'i{k}' for k in range(depth))}]"
 
-    def _open(self, around, time, conditions, names=(), loops=()):
-        conditions, loops = (*around.conditions, *conditions), (*around.loops, *loops)
-        self.blocks.append(Block({**around.names, **dict(names)}, loops, conditions, time, count()))
+    def _where(self, domain, count, text):
+        """A condition on a domain with some more dimensions."""
+        domain = domain.add_dims(isl.dim_type.set, count)
+        head = self.head(domain.dim(isl.dim_type.set), text, "<>=")
+        return domain.intersect(isl.Set(f"{head} : {text} }}"))
 
-    def _line(self, line):
-        block = self.blocks[-1]
-        names = block.names
-        if line in ("}", "} else {"):
-            self.blocks.pop()
-            if line != "}":
-                around, condition = self.blocks[-1], block.conditions[-1]
-                is_branch = block.loops == around.loops and not condition.startswith("not")
-                require(is_branch, "else of no affine.if")
-                self._open(around, block.time, [f"not {condition}"])
-            return
-        time = (*block.time, str(next(block.positions)))
-        self.width = max(self.width, len(time))
-        if found := re.fullmatch(_FOR, line):
-            self._loop(block, time, *found.groups())
-        elif found := re.fullmatch(r"affine\.if (.*) {", line):
-            self._open(block, time, [f"({' and '.join(affines(found[1], names))})"])
-        elif found := re.fullmatch(rf"affine\.store ({_SSA}), {_ELEMENT}", line):
-            value, *place = found.groups()
-            access = self._access(block, time, *place, is_write=True)
-            self.stores.append(Store(self._operand(names, value), access, block, self.instance))
-        elif found := re.fullmatch(r"instance (?:(\w+)\[(.*)\]|\w+)", line):
-            self.instance = next(self.numbers), found[1], affines(found[2] or "", names)
-        elif found := re.fullmatch(rf"({_SSA}) = (.*)", line):
-            require(found[1] not in names, f"{found[1]} is defined twice")
-            names[found[1]] = self._value(block, time, *found.groups())
+    def _line(self, block, line):
+        time, depth = (*block.time, str(next(block.positions))), len(block.loops)
+        if found := re.fullmatch(r"(if|for(?: tiles of (\w+))?( parallel| vector)?) : (.*)", line):
+            word, size, kind, text = found.groups()
+            require(size is None or size in self.sizes, f"the size {size}")
+            time = (*time, f"i{depth}") if word != "if" else time
+            loops = (Loop(time, size, kind, text),) if word != "if" else ()
+            domain = self._where(block.domain, len(loops), text)
+            self.blocks.append(Block(block.loops + loops, domain, time, count()))
+        elif found := re.fullmatch(rf"array ({_NAME}) (\w+) (\d+) : (.*)", line):
+            name, element, rank, bounds = found.groups()
+            require(name not in self.arrays, f"the name {name}")
+            array = Array(self.prefix + name, depth, element, depth + int(rank))
+            extent = self._where(block.domain, int(rank), bounds).set_tuple_name(array.name)
+            self.arrays[name], self.extents[array.name] = array, isl.UnionSet(extent)
+        elif found := re.fullmatch(rf"run ({_NAME})(?:\[(.*)\])?", line):
+            is_own, name = self.prefix == "_program_", f"_{len(self.statements)}"
+            statement = Statement(self, found[1] if is_own else name, block, time)
+            statement.origin = found[1] if is_own or found[2] is not None else None
+            statement.instances = found[2] is not None and statement.map(*found.groups())
+            self.statements.append(statement)
         else:
-            require(re.match("(func.)?return$|memref.dealloc ", line), f"not in the subset: {line}")
+            is_inside = self.statements and self.statements[-1].block is block
+            require(is_inside, f"outside of statements: {line}")
+            self._operation(self.statements[-1], line)
 
-    def _loop(self, block, time, variable, low, high, step, size, parallel, vector):
-        own = f"i{len(block.loops)}"
-        require(variable not in block.names, f"{variable} is defined twice")
-        lower = affines(low.removeprefix("max "), block.names)
-        upper = affines(high.removeprefix("min "), block.names)
-        size = size and self.sizes[size]  # Tiles that end behind the lower bound.
-        last = f"{own} + {size} - 1" if size else own
-        conditions = [f"({last} >= {each})" for each in lower] + [f"({own} < {e})" for e in upper]
-        first = f"max({', '.join(lower)})" if len(lower) > 1 else lower[0]
-        conditions += [] if step in (None, "1") else [f"(({own} - {first}) mod {step} = 0)"]
-        loop = Loop(next(self.numbers), len(time), " ".join(lower + upper), parallel, vector, size)
-        self._open(block, (*time, own), conditions, {variable: own}, [loop])
+    def _operation(self, statement, line):
+        """A load, a store or an operation; all copies to a local array make the same of a value."""
+        access = rf"(?:({_SSA}) = load|store ({_SSA}),) ({_NAME})\[(.*)\] : (\w+)"
+        if found := re.fullmatch(access, line):
+            _, stored, *place = found.groups()
+            load = self.values.number(f"load {len(statement.accesses)}")
+            array = self._access(statement, "w" if stored else "r", *place)
+        if found and stored:
+            statement.stored.append(statement.values[stored])
+            is_copy = statement.origin is None and statement.kinds == "rw"
+            made = statement.stored[0] if is_copy else self.copied
+            is_same = self.made.setdefault(array, made) == made
+            require(
+                is_same and (made == self.copied or array in self.extents), f"copies to {array}"
+            )
+            return
+        if found:
+            made = self.made.setdefault(array, self.copied)
+            value = self.values.replaced(made, {self.copied: load})
+        else:
+            found = re.fullmatch(rf"({_SSA}) = ((?:arith|math)\.[^{{]*)", line)
+            require(found, f"not in the subset: {line}")
+            operands = [statement.values[name] for name in re.findall(_SSA, found[2])]
+            value = self.values.number(re.sub(_SSA, "{}", found[2]), *operands)
+        require(found[1] not in statement.values, f"{found[1]} is defined twice")
+        statement.values[found[1]] = value
 
-    def _access(self, block, time, memref, subscripts, kind, *, is_write):
-        require(isinstance(block.names.get(memref), tuple), f"{memref} is no array")
-        name, depth = block.names[memref]
-        is_same = kind.endswith(">") and self.types[name].startswith(kind)
-        require(is_same or (kind, self.prefix) == ("memref", "n"), f"{memref} is no {kind}")
-        own = [f"i{k}" for k in range(depth)]
-        own += [affine(each, block.names) for each in split(subscripts)]
-        require(len(own) == self.arrays[name], f"subscripts of {memref}")
-        return Access(is_write, name, own, [*time], next(self.numbers))
-
-    def _operand(self, names, name):
-        value = names.get(name)
-        return value if isinstance(value, Node) else Node("index", (), affine(name, names))
-
-    def _value(self, block, time, name, text):
-        names = block.names
-        if found := re.fullmatch(rf"affine\.load {_ELEMENT}", text):
-            return Node("load", (), self._access(block, time, *found.groups(), is_write=False))
-        if found := re.fullmatch(r"memref\.alloca?\((.*)\)(?: {.*})? : (memref<.*>)", text):
-            shape, given = re.findall(_DIM, found[2]), iter(split(found[1]))
-            key, depth = array = self._array(self.prefix, name, found[2], len(block.loops))
-            sizes = [affine(next(given) if e == "?" else e, names) for e in shape]
-            inside = ["1=1", *(f"0 <= i{k} < {size}" for k, size in enumerate(sizes, depth))]
-            dims = ", ".join(f"i{k}" for k in range(self.arrays[key]))
-            box = f"{self.space} -> {{ {key}[{dims}] : {' and '.join(inside)} }}"
-            self.extents[key] = isl.UnionSet(box)
-            return array
-        if found := re.fullmatch(rf"memref\.dim ({_SSA}), ({_SSA}) : .*", text):
-            meaning = f"memref.dim {found[1]}, {names[found[2]]}"
-            self.conditions += [f"{self.parameters.get(meaning, 0)} >= 0"]
-            return self.parameters.get(meaning, Node(meaning))
-        if found := re.fullmatch(rf"(arith\.index_cast ({_SSA})) : i\d+ to index", text):
-            require(names.get(found[2]) is self.blocks[0].names.get(found[2]), "a computed index")
-            return self.parameters.get(found[1], Node(found[1]))
-        if found := re.fullmatch(r"(?:arith\.constant (.*) : index|affine\.apply (.*))", text):
-            return affines(found[1] or found[2], names)[0]
-        require(re.match(r"(arith|math)\.[^{]*$", text), f"not in the subset: {text}")
-        operands = (self._operand(names, each) for each in re.findall(_SSA, text))
-        return _extremum(Node(re.sub(_SSA, "{}", text), (*operands,)))
-
-
-def _extremum(node):
-    """A selection of one of two numbers by comparison of these, as one operation on both."""
-    if not node.template.startswith("arith.select "):
-        return node
-    compared, *selected = node.operands
-    found = re.match(r"arith\.cmpf [ou]([gl])[te], ", compared.template)
-    if not found or {*map(id, compared.operands)} != {*map(id, selected)}:
-        return node
-    is_first = selected[0] is compared.operands[0]
-    kind = "arith.cmpmaxf" if (found[1] == "g") == is_first else "arith.cmpminf"
-    # All that both operations say is kept.
-    text = f"{compared.template.split()[1]} {is_first}{compared.template.partition('{}, {}')[2]}"
-    return Node(f"{kind} {text}", compared.operands)
+    def _access(self, statement, kind, name, subscripts, element):
+        array, number = self.arrays[name], len(statement.accesses)
+        outer = [f"i{k}" for k in range(array.depth)]
+        place = statement.map(array.name, ", ".join([*outer, subscripts] if subscripts else outer))
+        require((place.dim(_OUT), element) == (array.rank, array.element), f"an access to {name}")
+        name, time = f"{statement.name}_{number}", (*statement.time, str(number))
+        own = Access(statement, number, name, array.name, kind == "w", place, time, element)
+        statement.accesses.append(own)
+        self.accesses.append(own)
+        statement.kinds += kind
+        return array.name

@@ -23,17 +23,9 @@ import argparse
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from ..lowering.certificate import certificate
-from ..passes.polyhedral.descriptions import describe_tree
-from ..passes.schedules.schedule import Schedule
-from ..passes.syntax.compact_notation import print_notation
-from ..passes.syntax.graphs import tree_graph
-from ..passes.syntax.schedule_ops import to_sequence
-from ..reports.spaces import spaces_drawing
 from ..runtime.choosing.schedule_names import DEFAULT
-from ..runtime.program import Function
 from ..support.json_records import Document
 from ..support.output_files import write_output
 from ..support.progress import ProgressLine
@@ -58,6 +50,10 @@ from .pictures import (
     write_plot,
 )
 from .shipped import add_size_arguments, check_size_names, given_sizes
+
+if TYPE_CHECKING:
+    from ..passes.schedules.schedule import Schedule
+    from ..runtime.program import Function
 
 
 @dataclass(frozen=True)
@@ -104,11 +100,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the tree, or both trees, and writes the pictures."""
     check_threads(arguments.threads)
-    function = one_function(arguments)
-    sizes = given_sizes(arguments)
-    check_size_names(arguments, (size.name for size in function.scop.sizes))
     if arguments.explain and arguments.pipeline != DEFAULT:
         raise UsageError(f"--explain is about the default schedule: give -p {DEFAULT}")
+    sizes = given_sizes(arguments)
+    function = one_function(arguments)
+    check_size_names(arguments, (size.name for size in function.scop.sizes))
     with ProgressLine() as line:
         line.update(f"scheduling {function.name}")
         after = read_schedule(
@@ -119,6 +115,9 @@ def run(arguments: argparse.Namespace) -> int:
             target=named_target(arguments),
             fast_math=arguments.fast_math,
         )
+    from ..passes.polyhedral.descriptions import describe_tree
+    from ..passes.syntax.graphs import tree_graph
+
     schedules = {"before": function.schedule()}
     if after is not None:
         schedules["after"] = after
@@ -148,8 +147,13 @@ def run(arguments: argparse.Namespace) -> int:
     titles = {f"{function.name}, {title}": each for title, each in schedules.items()}
     write_pictures(arguments, lambda: tree_graph(titles))
     last = list(schedules.values())[-1]
-    write_plot(arguments, lambda: spaces_drawing(function, last, sizes))
+    if arguments.plot is not None:
+        from ..reports.spaces import spaces_drawing
+
+        write_plot(arguments, lambda: spaces_drawing(function, last, sizes))
     if arguments.certificate is not None:
+        from ..lowering.certificate import certificate
+
         text = json.dumps(certificate(last), indent=1)
         write_output(arguments.certificate, f"{text}\n")
     return 0
@@ -157,6 +161,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _formats(schedule: Schedule) -> dict[str, str]:
     """The schedule in all text formats."""
+    from ..passes.syntax.compact_notation import print_notation
+    from ..passes.syntax.schedule_ops import to_sequence
+
     return {
         "pipeline": str(schedule),
         "compact": print_notation(schedule),
@@ -167,6 +174,8 @@ def _formats(schedule: Schedule) -> dict[str, str]:
 def _describe(
     function: Function, schedules: Mapping[str, Schedule], formats: Mapping[str, str]
 ) -> str:
+    from ..passes.polyhedral.descriptions import describe_tree
+
     before, *rest = schedules.values()
     if not rest:
         return f"{function.name}\n{_indent(describe_tree(before.scop, before.tree))}"
