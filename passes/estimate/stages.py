@@ -1,4 +1,4 @@
-"""Stages of a nest: loops that follow each other in a sequential one, shared by threads.
+"""Stages of strips: loops that follow each other in a strip, shared by threads.
 
 The threads wait behind each of them, so that the traffic of one does not overlap with the
 operations of another. What one has left in the caches, the next ones find there:
@@ -18,13 +18,18 @@ from .scheduled_program import ScheduledProgram
 
 
 def stages(nest: Loop) -> tuple[Loop, ...]:
-    """The stages of a nest, or the nest alone."""
+    """The stages of the strips of a nest, or the nest alone.
+
+    Those of time steps, which go over whole arrays, are not told apart.
+    """
     tree: Tree = nest
     while isinstance(tree, Loop) and not tree.parallel:
         tree = tree.body
     children = tree.children if isinstance(tree, Parts) else ()
     found = tuple(child for child in children if isinstance(child, Loop))
-    is_shared = any(loop.parallel for child in found for loop in loops(child))
+    is_shared = any(
+        loop.parallel and loop.within is not None for child in found for loop in loops(child)
+    )
     return found if len(found) > 1 and len(found) == len(children) and is_shared else (nest,)
 
 

@@ -38,6 +38,9 @@ LARGEST_ROW = 8
 EVICTED_STORE = 30.0
 """Cycles of a store whose line has been evicted; measured on a Zen 5, 31 from L2 and 43 from L3."""
 
+STORES_UNDER_WAY = 8
+"""Vectors of stores that may still wait for the cache when the next row begins."""
+
 LEAST_SCATTERED = 4
 """Bytes of elements that scatters are made of; shorter ones are extracted one by one."""
 
@@ -89,13 +92,46 @@ def apart(
             return Transfers(1, SHUFFLES_OF_LLVM * (row - 1)).times(registers)
         return Transfers(1, ceil(log2(row))).times(registers)
     if access.kind is AccessKind.READ and row <= LARGEST_STRIDE:
-        return Transfers(row, max(1, row - 1)).times(registers)
+        waiting = _waits_for_columns(program, access, statement, around, row)
+        wait = program.machine.loads_per_cycle * program.machine.masked_forwarding * waiting
+        return Transfers(row + wait, max(1, row - 1)).times(registers)
     if access.kind is AccessKind.READ and 2 * columns >= row:
         return Transfers(row, row - 1).times(registers / columns)
     is_marked = around.vector.vector is not None and is_forwards
     if is_marked and access.kind is AccessKind.WRITE and _masks_rows(program, access, columns, row):
         return Transfers(row, row * ceil(log2(row))).times(registers / columns)
     return _gather(program, access, statement, around)
+
+
+def _waits_for_columns(
+    program: ScheduledProgram,
+    read: Access,
+    statement: StatementStatistics,
+    around: LoopsAround,
+    row: int,
+) -> bool:
+    """Whether rows are loaded of which the iteration before has scattered another column.
+
+    A load of what several stores have written waits until they are in the cache; those at the
+    other end of a long vector loop are.
+    """
+    assert around.vector is not None
+    length = around.trips[place_of(around.vector, around.loops)] / around.lanes
+    inner = [
+        loop
+        for loop, count in zip(around.loops, around.trips, strict=True)
+        if loop is not around.vector
+        and count > 1
+        and not (loop.unroll == 0 and program.unrolls(loop))
+    ]
+    direction = statement.direction(around.loops, inner[-1]) if inner else None
+    if direction is None or length > STORES_UNDER_WAY:
+        return False
+    written = any(
+        write.array.name == read.array.name and write.coefficients == read.coefficients
+        for write in statement.statement.writes
+    )
+    return written and 0 < abs(statement.stride(read, direction, program.statistics)) < row
 
 
 def _masks_rows(program: ScheduledProgram, write: Access, columns: int, row: int) -> bool:

@@ -298,3 +298,33 @@ def test_fields_that_statements_access_together_are_transposed(fields: int) -> N
         )
 
     assert cycles(2) > 3 * cycles(1)
+
+
+def test_columns_that_were_just_scattered_are_waited_for() -> None:
+    """Rows of three in lanes along the rows: each column is loaded across those before it."""
+    text = """
+func.func @f(%A: memref<4096x4x3xf64>) {
+  affine.for %i = 0 to 4096 {
+    affine.for %c = 0 to 3 {
+      affine.for %k = 0 to 4 {
+        %0 = affine.load %A[%i, %k, %c] : memref<4096x4x3xf64>
+        %1 = arith.addf %0, %0 : f64
+        affine.store %1, %A[%i, %k, %c] : memref<4096x4x3xf64>
+      }
+    }
+  }
+  return
+}
+"""
+
+    def cycles(steps: str) -> float:
+        schedule = Schedule.original(load(text)["f"].scop, WIDE).apply_all(parse_pipeline(steps))
+        time = InCoreTime(ScheduledProgram(schedule, SchedulingContext({}, 1)))
+        (nest,) = nests(schedule.tree)
+        assert isinstance(nest, Loop)
+        return time.nest_seconds(nest, (nest,))[0]
+
+    # Unrolled by the schedule, all columns are loaded before they are stored.
+    assert cycles("vectorize{loops=k width=4}") > 3 * cycles(
+        "unroll{loops=c},vectorize{loops=k width=4}"
+    )
