@@ -10,9 +10,18 @@ from math import inf
 
 from ..estimate.estimate import estimate
 from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.stages import stages
 from ..machine.target import Target
 from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
-from ..polyhedral.schedule_tree import functions_text, loops_around, nest_of, nests, statements
+from ..polyhedral.schedule_tree import (
+    Loop,
+    Tree,
+    functions_text,
+    loops,
+    nest_of,
+    nests,
+    statements,
+)
 from ..polyhedral.scop import Scop
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule, Steps
@@ -351,19 +360,26 @@ def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingConte
 
 
 def _shared_out(schedule: Schedule, names: tuple[str, ...], context: SchedulingContext) -> Schedule:
-    """Loops on all threads that a strategy left to one, if that is estimated to be better.
+    """Nests and their stages on all threads that a strategy left to one, if that is better.
 
     Strategies ask for as many instances as pay whatever these compute.
     """
     left = tuple(
         name
         for name in names
-        if not any(loop.parallel for loop in loops_around(schedule.tree, name))
+        if not any(loop.parallel for loop in loops(_stage_of(schedule, name)))
     )
     shared = mark_parallel(schedule, left, context, 0)
     if shared is schedule or estimate(shared, context) >= estimate(schedule, context):
         return schedule
     return shared
+
+
+def _stage_of(schedule: Schedule, name: str) -> Tree:
+    """The nest around a statement, or the stage of it."""
+    nest = nest_of(schedule.tree, name)
+    parts = stages(nest) if isinstance(nest, Loop) else (nest,)
+    return next(part for part in parts if name in statements(part))
 
 
 def _is_simpler(schedule: Schedule, other: Schedule) -> bool:
