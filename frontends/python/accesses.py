@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from ..text.affine import Affine, Index, Name
 from ..text.emitter import Emitter
 from .evaluator import Evaluator
+from .functions import PARTS
 from .requirements import Requirement, never
-from .values import Scalar
+from .values import Scalar, Value
 from .views import ONE, ZERO, ArrayValue, Range, View
 
 _LARGEST = 1 << 62
@@ -70,8 +71,33 @@ class Accesses:
         )
         subscripts = view.at(point)
         self.reads.append((node, view, subscripts))
-        text = f"affine.load {view.array.element(subscripts)}"
-        return Scalar(self.emitter.operation(text, node), view.array.type.element)
+        return self.loaded(f"affine.load {view.array.element(subscripts)}", view, node)
+
+    def loaded(self, text: str, view: View, node: ast.AST) -> Scalar:
+        """The element of a view that an operation loads from its array."""
+        name, kind = self.emitter.operation(text, node), view.array.type.element
+        element = Scalar(name, kind, view.is_weak)
+        arithmetic = self.expressions.arithmetic
+        return arithmetic.part(view.part, element, node) if view.part else element
+
+    def stored(self, value: Value, view: View, node: ast.expr, place: ast.AST, load: str) -> str:
+        """What is stored in the array where a view, a target, gets a value; raises SourceError.
+
+        A part of a complex number leaves the other one, of the number that `load` loads.
+        """
+        if view.is_read_only:
+            spelled = ast.unparse(node)
+            raise self.source.error(
+                node, f"'{spelled}' is read-only in NumPy", "store into the array itself"
+            )
+        arithmetic, whole = self.expressions.arithmetic, view.array.type.element
+        name = arithmetic.stored(value, view.element_type, view.array.name, place)
+        if not view.part:
+            return name
+        old = Scalar(self.emitter.operation(load, node), whole)
+        parts = {part: arithmetic.part(part, old, node) for part in PARTS.values()}
+        parts[view.part] = Scalar(name, whole.part)
+        return arithmetic.complex_number(parts["re"], parts["im"], whole, node).name
 
     def indexed(self, view: View, node: ast.Subscript) -> View:
         """A view behind subscripts; raises SourceError."""

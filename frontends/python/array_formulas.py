@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from .captured import MISSING
+from .joined_arrays import RANKS, joining
 from .local_functions import FunctionByRank, PlainFunction
 from .meanings import copied, meant, placed
-from .numpy_arrays import COLUMNS, JOINED, JOINED_HORIZONTALLY, PADDED, ROWS, ByRank
+from .numpy_arrays import COLUMNS, PADDED, ROWS, ByRank
 from .source import PythonSource
 
 _MOST = 64
@@ -30,39 +31,38 @@ def array_formula(
 
 
 def _concatenate(node: ast.Call, parts: ast.expr, axis: ast.expr | None = None) -> ast.expr | None:
-    functions = JOINED.get(_axis(axis))
-    return None if functions is None else _joined(_elements(parts), functions, node)
+    return _joined(_elements(parts), _axes(axis), node)
 
 
 def _stack(node: ast.Call, parts: ast.expr, axis: ast.expr | None = None) -> ast.expr | None:
-    place = _axis(axis)
-    if place not in JOINED:
+    axes, place = _axes(axis), 0 if axis is None else literal_of(axis)
+    if not isinstance(place, int) or not axes:
         return None
     before = [ast.Constant(...)] if place < 0 else [ast.Slice() for _ in range(place)]
     index = ast.Tuple([*before, ast.Constant(None)], ast.Load())
     new = [ast.Subscript(each, copied(index), ast.Load()) for each in _elements(parts)]
-    return _joined([placed(each, node) for each in new], JOINED[place], node)
+    return _joined([placed(each, node) for each in new], axes, node)
 
 
 def _vstack(node: ast.Call, parts: ast.expr) -> ast.expr | None:
     rows = [call_of(ROWS, [each], [], node) for each in _elements(parts)]
-    return _joined(rows, JOINED[0], node)
+    return _joined(rows, {2: 0}, node)
 
 
 def _column_stack(node: ast.Call, parts: ast.expr) -> ast.expr | None:
     columns = [call_of(COLUMNS, [each], [], node) for each in _elements(parts)]
-    return _joined(columns, JOINED[1], node)
+    return _joined(columns, {2: 1}, node)
 
 
 def _hstack(node: ast.Call, parts: ast.expr) -> ast.expr | None:
-    return _joined(_elements(parts), JOINED_HORIZONTALLY, node)
+    return _joined(_elements(parts), {1: 0, 2: 1, 3: 1}, node)
 
 
 def _tile(node: ast.Call, array: ast.expr, reps: ast.expr) -> ast.expr | None:
     count = literal_of(reps)
-    if not isinstance(count, int) or not 1 < count <= _MOST:
+    if not isinstance(count, int) or count < 1:
         return None
-    return _joined([copied(array) for _ in range(count)], {1: JOINED[0][1]}, node)
+    return _joined([copied(array) for _ in range(count)], {1: 0}, node)
 
 
 def _pad(
@@ -125,23 +125,20 @@ def _elements(node: ast.expr) -> list[ast.expr]:
     return list(node.elts) if isinstance(node, ast.Tuple | ast.List) else []
 
 
-def _axis(node: ast.expr | None) -> int:
-    """A literal axis; one that no function has for all else."""
-    found = 0 if node is None else literal_of(node)
-    return found if isinstance(found, int) else len(JOINED)
+def _axes(node: ast.expr | None) -> Mapping[int, int]:
+    """The literal axis of arrays of each rank."""
+    axis = 0 if node is None else literal_of(node)
+    return {rank: axis for rank in RANKS if isinstance(axis, int) and -rank <= axis < rank}
 
 
-def _joined(parts: Sequence[ast.expr], functions: ByRank, node: ast.Call) -> ast.expr | None:
-    if not 1 < len(parts) <= _MOST:
+def _joined(parts: Sequence[ast.expr], axes: Mapping[int, int], node: ast.Call) -> ast.expr | None:
+    if not axes or not 0 < len(parts) <= _MOST:
         return None
-    result = parts[0]
-    for each in parts[1:]:
-        result = call_of(functions, [result, each], [], node)
-    return result
+    return call_of(joining(len(parts), *axes.items()), list(parts), [], node)
 
 
 def call_of(
-    function: Callable[..., Any] | ByRank,
+    function: Callable[..., Any] | ByRank | FunctionByRank,
     arguments: list[ast.expr],
     keywords: list[ast.keyword],
     node: ast.Call,
@@ -151,7 +148,11 @@ def call_of(
     return ast.copy_location(ast.Call(called, arguments, keywords), node)
 
 
-def _meaning(function: Callable[..., Any] | ByRank) -> PlainFunction | FunctionByRank:
+def _meaning(
+    function: Callable[..., Any] | ByRank | FunctionByRank,
+) -> PlainFunction | FunctionByRank:
+    if isinstance(function, FunctionByRank):
+        return function
     if callable(function):
         return _function(function)
     return FunctionByRank({rank: _function(each) for rank, each in function.items()})

@@ -52,13 +52,11 @@ class ArrayStatements:
         operator = type(node.op) if isinstance(node, ast.AugAssign) else None
         if isinstance(target, ast.Name) and operator is None:
             return self._name(target, node)
-        if isinstance(target, ast.Attribute):
-            raise self.attribute(target)
         view = self.expressions.view(target)
-        if view is None and isinstance(target, ast.Subscript):
-            whole = target.value
-            if isinstance(whole, ast.Attribute) and whole.attr in PARTS:
-                raise self.attribute(whole)
+        if isinstance(target, ast.Attribute) and (
+            target.attr not in PARTS or view is None or not view.rank
+        ):
+            raise self.attribute(target)
         if view is None or not view.rank:
             self.reductions.compute(node.value, whole=operator is None)
             shape = self.expressions.shape(node.value)
@@ -72,7 +70,7 @@ class ArrayStatements:
                 )
             return False
         accumulate = operator is ast.Add
-        direct = operator is None or accumulate
+        direct = (operator is None or accumulate) and not view.part and not view.is_read_only
         if direct and self.reductions.into(node.value, view, accumulate=accumulate):
             return True
         self.reductions.compute(node.value, whole=operator is None)
@@ -95,7 +93,6 @@ class ArrayStatements:
         if self.arrays.function(node.value) is None:
             name = target.id if variable is None else _array_name(variable)
             self.reductions.compute(node.value, name)
-            self.reductions.check_named(node.value)
             if not self.expressions.shape(node.value):
                 return False
         else:
@@ -136,7 +133,7 @@ class ArrayStatements:
             self.arrays.function(node.value) is not None
             or len(new) != view.rank
             or not all(map(same, new, view.extents))
-            or self._element(node.value) != view.array.type.element
+            or self._element(node.value) != view.element_type
         ):
             raise self.source.error(
                 target,
@@ -176,10 +173,10 @@ class ArrayStatements:
     def _array(self, variable: Variable, node: ast.expr) -> View:
         if self.arrays.function(node) is not None:
             return self.arrays.create(_array_name(variable), node)
-        view = None if self.expressions.copied(node) else self.expressions.view(node)
+        view = None if self.expressions.view_forms.copied(node) else self.expressions.view(node)
         if view is not None:
             return view
-        return self.arrays.holding(_array_name(variable), node)
+        return self.arrays.named(_array_name(variable), node)
 
     def _store(
         self,
@@ -194,11 +191,11 @@ class ArrayStatements:
         for _ in range(2 + len(list(ast.walk(node.value)))):
             before = len(reads)
             with self.emitter.block() as body, self.expressions.at(point):
-                value = self._value(target, node, operator)
-                stored = self.expressions.arithmetic.stored(
-                    value, view.array.type.element, view.array.name, node.value
+                value, element = self._value(target, node, operator), view.array.element(written)
+                stored = self.expressions.accesses.stored(
+                    value, view, target, node.value, f"affine.load {element}"
                 )
-                self.emitter.line(f"affine.store {stored}, {view.array.element(written)}", node)
+                self.emitter.line(f"affine.store {stored}, {element}", node)
             early = [
                 (each, read)
                 for each, read, subscripts in reads[before:]

@@ -26,19 +26,18 @@ def require(node: ast.Assert, expressions: Evaluator, accesses: Accesses) -> Non
         raise source.error(
             node.test, "this assertion depends on data", "assert what holds of sizes alone"
         )
+    said = f": {node.msg.value}" if isinstance(node.msg, ast.Constant) else ""
     if isinstance(fails, Fixed):
         if fails.value:
-            raise source.error(node.test, "this assertion never holds")
+            raise source.error(node.test, f"this assertion never holds{said}")
         return
     cases = alternatives(fails)
     if cases is None:
         raise source.error(node.test, "this assertion has too many alternatives", "write several")
     shown = ast.unparse(node.test)
-    message = f"the assertion '{shown}' does not hold for these sizes"
+    message = f"the assertion '{shown}' does not hold for these sizes{said}"
     if implied:
         message = f"'{implied}' of a generator that has no elements: {shown} does not hold"
-    elif isinstance(node.msg, ast.Constant):
-        message = f"{message}: {node.msg.value}"
     for case in cases:
         parts: list[Affine] = []
         for each in case:

@@ -10,7 +10,7 @@ import numpy as np
 from ...dialects.errors import SourceError
 from .arithmetic import extremum_name
 from .captured import MISSING
-from .element_types import ElementType, c128, dtype, element_type, f32, f64, i64
+from .element_types import ElementType, c128, dtype, element_type, f32, f64, i64, promoted
 from .evaluator import Evaluator
 from .external import call_external, is_registered
 from .functions import ALLOCATING, KNOWN, OF_COMPLEX, Known, known
@@ -152,6 +152,9 @@ class Calls:
         if function.kind == "clip":
             low, high = known(np.maximum), known(np.minimum)
             assert low is not None and high is not None
+            kind = None if any(map(is_weak, values)) else promoted(*map(element_of, values))
+            if kind is not None:  # NumPy looks at the three types at once
+                values[:] = [arithmetic.convert(each, kind, node) for each in values]
             return self._extremum(high, [self._extremum(low, values[:2], node), values[2]], node)
         if function.kind == "square":
             return arithmetic.binary(ast.Mult, values[0], values[0], node)

@@ -172,14 +172,18 @@ c64, c128 = (ElementType(f"c{width}") for width in (64, 128))
 ELEMENT_TYPES = (bf16, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, b1, c64, c128)
 
 
-def promoted(one: ElementType, other: ElementType) -> ElementType | None:
-    """The type in which NumPy computes with two types, and torch where one is bf16."""
-    if bf16 not in (one, other):
-        return element_type(np.result_type(one.numpy, other.numpy).type)
-    second = other if one == bf16 else one
-    if second == bf16 or not second.is_float:
+def promoted(first: ElementType, *others: ElementType) -> ElementType | None:
+    """The type in which NumPy computes with several types, and torch where one is bf16.
+
+    NumPy looks at all of them at once: i8, u8 and f16 are f16, but two of them may be f32.
+    """
+    every = (first, *others)
+    if bf16 not in every:
+        return element_type(np.result_type(*(each.numpy for each in every)).type)
+    floats = [each for each in every if each.is_float and each != bf16]
+    if not floats:
         return bf16
-    return f32 if second.is_narrow else second
+    return promoted(*(f32 if each.is_narrow else each for each in floats))
 
 
 def dtype(value: object) -> ElementType | None:

@@ -71,6 +71,10 @@ class Evaluator(Protocol):
         """The extents of an expression; none for a number."""
         ...
 
+    def extents(self, node: ast.expr) -> tuple[Affine, ...] | None:
+        """The extents where a piece is `A.shape`."""
+        ...
+
     def condition(self, node: ast.expr) -> Condition:
         """A condition."""
         ...

@@ -17,6 +17,7 @@ from ..text.emitter import Emitter, NotAffine
 from ..text.guards import Guards
 from .accesses import Accesses
 from .arithmetic import Arithmetic, index_of
+from .array_formulas import literal_of
 from .calls import Calls
 from .captured import MISSING, SEQUENCES, Captured
 from .choices import Choices
@@ -27,6 +28,7 @@ from .shapes import Shapes
 from .source import PythonSource
 from .values import Constant, Number, Scalar, Value, element_of, type_name
 from .variables import Variable
+from .view_forms import ViewForms
 from .views import View
 
 Meaning: TypeAlias = "Value | View"
@@ -57,7 +59,9 @@ class Expressions:
         self.guards: Guards[ast.AST] = Guards(emitter)
         self.accesses = Accesses(self, emitter)
         self.gathers = Gathers(self, self.accesses)
-        self.shapes = Shapes(source, captured, self.view, self.computed)
+        self.view_forms = ViewForms(self)
+        copied = self.view_forms.copied
+        self.shapes = Shapes(source, captured, self.view, copied, self.computed)
         self._point: tuple[Affine, ...] = ()
 
     @contextmanager
@@ -144,7 +148,8 @@ class Expressions:
                 condition, lambda: self.value(node.body), lambda: self.value(node.orelse), node
             )
         if isinstance(node, ast.Call):
-            return self.calls.call(node)
+            copied = self.view_forms.copied(node)
+            return self.calls.call(node) if copied is None else self.value(copied)
         if isinstance(node, ast.Attribute):
             return self._attribute(node)
         if isinstance(node, ast.BoolOp) and not self.is_truth(node):
@@ -191,7 +196,7 @@ class Expressions:
             return function is not None and function.kind in ("class", "logical")
         view = self.view(node)
         if view is not None:
-            return view.array.type.element.is_truth
+            return view.element_type.is_truth
         variable = self.variables.get(node) if isinstance(node, ast.Name) else None
         value = None if variable is None else self.values.get(variable)
         kind = None if variable is None or variable.kind is None else variable.kind.element
@@ -246,36 +251,7 @@ class Expressions:
                 return None
             base = self.view(node.value)
             return None if base is None else self.accesses.indexed(base, node)
-        if isinstance(node, ast.Attribute) and node.attr == "T":
-            base = self.view(node.value)
-            return None if base is None else base.transposed(range(base.rank)[::-1])
-        inner = self.copied(node) or self._transposed(node)
-        if inner is None:
-            return None
-        base = self.view(inner)
-        if base is None or self.copied(node) is not None:
-            return base
-        return base.transposed(range(base.rank)[::-1])
-
-    def copied(self, node: ast.expr) -> ast.expr | None:
-        """What an expression copies, such as `A.copy()`; None for all else."""
-        if not isinstance(node, ast.Call):
-            return None
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "copy" and not node.args:
-            return node.func.value if self.shape(node.func.value) else None
-        found = self.captured.resolve(node.func)
-        copies = found is np.copy or found is np.array
-        return node.args[0] if copies and len(node.args) == 1 and not node.keywords else None
-
-    def _transposed(self, node: ast.expr) -> ast.expr | None:
-        """What an expression transposes."""
-        if not isinstance(node, ast.Call) or node.keywords:
-            return None
-        if self.captured.resolve(node.func) is np.transpose and len(node.args) == 1:
-            return node.args[0]
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "transpose":
-            return node.func.value if not node.args and self.shape(node.func.value) else None
-        return None
+        return self.view_forms.of(node)
 
     def shape(self, node: ast.expr) -> tuple[Affine, ...]:
         """The extents of an expression; none for a number."""
@@ -311,13 +287,20 @@ class Expressions:
             right = self.value(node.args[1])
         return self.arithmetic.binary(ast.Mult, left, right, node)
 
-    def extents(self, node: ast.expr) -> tuple[Index, ...] | None:
-        """The extents where a piece is `A.shape`."""
-        if isinstance(node, ast.Attribute) and node.attr == "shape":
-            view = self.view(node.value)
-            if view is not None:
-                return tuple(Index((extent,)) for extent in view.extents)
-        return None
+    def extents(self, node: ast.expr) -> tuple[Affine, ...] | None:
+        """The extents where a piece is `A.shape`, some of it, or `np.shape(A)`."""
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            every = self.extents(node.value)
+            parts = (node.slice.lower, node.slice.upper, node.slice.step)
+            bounds = [None if each is None else literal_of(each) for each in parts]
+            if every is None or not all(each is None or type(each) is int for each in bounds):
+                return None
+            return every[slice(*bounds)]
+        array = node.value if isinstance(node, ast.Attribute) and node.attr == "shape" else None
+        if isinstance(node, ast.Call) and self.captured.resolve(node.func) is np.shape:
+            array = node.args[0] if len(node.args) == 1 and not node.keywords else None
+        view = None if array is None else self.view(array)
+        return None if view is None else view.extents
 
     def meaning(self, node: ast.Name) -> Meaning | None:
         """What a name means, where that is an array or known before the kernel runs."""
@@ -423,7 +406,7 @@ class Expressions:
             return self.gathers.element(node, base)
         extents = self.extents(node.value)
         if extents is not None:
-            return self.accesses.size(tuple(e.parts[0] for e in extents), node)
+            return self.accesses.size(extents, node)
         found = self.captured.resolve(node)
         if found is not MISSING and not isinstance(found, SEQUENCES):
             return self._captured(node, found)

@@ -11,7 +11,7 @@ import numpy as np
 from .array_formulas import array_formula, bound_arguments, call_of, literal_of
 from .captured import MISSING, Captured
 from .functions import known
-from .meanings import behind_places, copied, meant
+from .meanings import copied, meant
 from .numpy_arrays import EYE
 from .numpy_functions import ARANGE_BETWEEN, FORMULAS, LOOPS, METHODS, VARIANTS
 from .source import PythonSource
@@ -24,18 +24,6 @@ class Formulas(ast.NodeTransformer):
 
     def __init__(self, captured: Captured) -> None:
         self.captured = captured
-
-    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
-        """An assignment: names for diagonals of matrices are refused later."""
-        named = [self._is_diagonal(behind_places(each)) for each in _values(node)]
-        self.generic_visit(node)
-        for each, is_named in zip(_values(node), named, strict=True):
-            if is_named:
-                behind_places(each).is_named = True  # pyright: ignore[reportAttributeAccessIssue]
-        return node
-
-    def _is_diagonal(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Call) and self.captured.resolve(node.func) is np.diag
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """A call, or what it is replaced by; others stay, and have their messages later."""
@@ -120,10 +108,6 @@ class _Arguments(ast.NodeTransformer):
             node = meant(node.id, np)
         ast.copy_location(node, self.node)
         return super().visit(node)
-
-
-def _values(node: ast.Assign) -> list[ast.expr]:
-    return node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
 
 
 def _of_method(found: object, arguments: list[ast.expr], node: ast.Call) -> ast.expr:

@@ -74,8 +74,7 @@ class Gathers:
     def element(self, node: ast.Subscript, base: View) -> Scalar:
         """The element; raises SourceError, NotAffine."""
         self.emitter.require_operations(node, f"'{ast.unparse(node)}' is data")
-        text = f"memref.load {self.place(node, base)}"
-        return Scalar(self.emitter.operation(text, node), base.array.type.element)
+        return self.accesses.loaded(f"memref.load {self.place(node, base)}", base, node)
 
     def place(self, node: ast.Subscript, base: View) -> str:
         """The element as an operand of a load or store; raises SourceError, NotAffine."""

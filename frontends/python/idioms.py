@@ -14,13 +14,14 @@ from .loop_forms import LoopForms
 from .memberships import Memberships
 from .rotations import Rotations
 from .source import PythonSource
+from .tables import Tables
 from .truth_variables import TruthVariables
 
 
 def rewrite(definition: ast.FunctionDef, source: PythonSource, captured: Captured) -> None:
     """Replaces nested functions, generators, jumps, loops over sequences, rotations, formulas.
 
-    And memberships, truth values, and new values of arguments, which get names of their own.
+    And lists, memberships, truth values, and new values of arguments, which get their own names.
 
     Raises SourceError.
     """
@@ -33,6 +34,7 @@ def rewrite(definition: ast.FunctionDef, source: PythonSource, captured: Capture
     Jumps(captured, taken, source, definition).visit(definition)
     LoopForms(captured, taken, source).visit(definition)
     Rotations(definition, taken, source).rewrite()
+    Tables(definition).visit(definition)
     Formulas(captured).visit(definition)
     Memberships(captured).visit(definition)
     TruthVariables(definition).visit(definition)

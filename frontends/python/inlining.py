@@ -149,7 +149,7 @@ def _meaning(
     if isinstance(kind, ArrayType) or (kind is None and view is not None and view.rank):
         if view is None:
             raise source.error(given, "an array is expected here", "give it a name before")
-        found = view.array.type.element, view.rank
+        found = view.element_type, view.rank
         if isinstance(kind, ArrayType) and found != (kind.element, len(kind.extents)):
             spelled_type = f"{found[0]} of {view.rank} dimensions"
             raise source.error(given, f"this is {spelled_type}, but {kind} is expected")

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ..text.affine import Affine
 from ..text.emitter import Emitter
-from .element_types import ArrayType, ElementType, dtype, f64, promoted
+from .element_types import ArrayType, ElementType, dtype, f64, i64, promoted
 from .expressions import Expressions
 from .functions import ALLOCATING, LIKE
 from .nests import Nests
 from .source import PythonSource
-from .values import Constant, Kind, Scalar, literal
+from .tables import TABLE
+from .values import Constant, Kind, Scalar, element_of, literal
+from .values import is_weak as is_python
 from .views import ArrayValue, View
+
+_SEQUENCE = ast.List | ast.Tuple
+_ALLOCATING = (*ALLOCATING, TABLE)
 
 
 class LocalArrays:
@@ -40,7 +46,8 @@ class LocalArrays:
         if not isinstance(node, ast.Call):
             return None
         found = self.expressions.captured.resolve(node.func)
-        return next((each for each in ALLOCATING if each is found), None)
+        is_list = found is np.array and bool(node.args) and isinstance(node.args[0], _SEQUENCE)
+        return found if is_list else next((each for each in _ALLOCATING if each is found), None)
 
     def cell(self, name: str, element: ElementType, node: ast.AST) -> View:
         """A number in memory."""
@@ -81,6 +88,19 @@ class LocalArrays:
         self.nests.around(body, loops, node)
         return view
 
+    def named(self, name: str, node: ast.expr) -> View:
+        """The array of a name, or of an argument; raises SourceError where it is another's."""
+        if isinstance(node, ast.IfExp) and any(
+            isinstance(each, ast.IfExp) or self.expressions.view(each) is not None
+            for each in (node.body, node.orelse)
+        ):
+            raise self.source.error(
+                node,
+                "a name for one of two arrays, which a condition chooses",
+                f"write ({ast.unparse(node)}).copy(), or np.where",
+            )
+        return self.holding(name, node)
+
     def returning(self, node: ast.expr) -> View:
         """A returned array with the elements of an expression."""
         name = "result"
@@ -91,6 +111,8 @@ class LocalArrays:
         """The array of a call such as `np.zeros(n)`; raises SourceError."""
         assert isinstance(node, ast.Call)
         function = self.function(node)
+        if function is np.array or function is TABLE:
+            return self._table(name, node, is_weak=function is TABLE)
         like = function in LIKE
         filled = function is np.full or function is np.full_like
         arguments = _arguments(node, ["shape", *(["value"] if filled else []), "dtype"])
@@ -120,6 +142,36 @@ class LocalArrays:
             self.nests.fill(view.array, extents, stored, node)
         return view
 
+    def _table(self, name: str, node: ast.Call, *, is_weak: bool) -> View:
+        """An array of numbers that are written out; raises SourceError."""
+        arguments = _arguments(node, ["object", "dtype"])
+        given = None if arguments is None else arguments.get("object")
+        rows = [given] if given is not None else []
+        extents: list[int] = []
+        while rows and isinstance(rows[0], _SEQUENCE):
+            parts = [each.elts if isinstance(each, _SEQUENCE) else [] for each in rows]
+            extents.append(len(parts[0]))
+            is_even = all(len(each) == extents[-1] for each in parts)
+            rows = [each for part in parts for each in part] if is_even else []
+        values = [self.expressions.value(each) for each in rows]
+        kinds = [element_of(each) for each in values]
+        element = promoted(*kinds) if kinds else None
+        if "dtype" in (arguments or {}):
+            element = self._element(arguments or {}, like=False)
+        is_one = kinds == [element] * len(kinds) and element in (i64, f64)
+        if element is None or (is_weak and not (is_one and all(map(is_python, values)))):
+            raise self.source.error(
+                node,
+                "numbers that are not of one type, or not as many in each row",
+                "write np.zeros(n), and store the elements",
+            )
+        view = self.allocate(name, element, [Affine(constant=each) for each in extents], node)
+        for position, (value, each) in enumerate(zip(values, rows, strict=True)):
+            place = [Affine(constant=int(i)) for i in np.unravel_index(position, extents)]
+            stored = self.expressions.arithmetic.convert(value, element, each).name
+            self.emitter.line(f"affine.store {stored}, {view.array.element(place)}", each)
+        return replace(view, is_weak=is_weak)
+
     def _element(self, arguments: dict[str, ast.expr], *, like: bool) -> ElementType | None:
         """The type of the elements; None where it is that of the number that fills the array."""
         written = arguments.get("dtype")
@@ -133,29 +185,26 @@ class LocalArrays:
             view = self.expressions.view(arguments["shape"])
             if view is None:
                 raise self.source.error(arguments["shape"], "an array is expected here")
-            return view.array.type.element
+            return view.element_type
         return None if "value" in arguments else f64
 
     def _of_array(self, node: ast.expr) -> ElementType | None:
         """The type in `A.dtype`, or of `np.result_type(A, B)`."""
         if isinstance(node, ast.Call):
             views = [self.expressions.view(each) for each in node.args]
-            found = [each.array.type.element for each in views if each is not None]
+            found = [each.element_type for each in views if each is not None]
             if self.expressions.captured.resolve(node.func) is not np.result_type or not found:
                 return None
-            joined: ElementType | None = found[0]
-            for each in found[1:]:
-                joined = None if joined is None else promoted(joined, each)
-            return joined if len(found) == len(views) else None
+            return promoted(*found) if len(found) == len(views) else None
         if isinstance(node, ast.Attribute) and node.attr == "dtype":
             view = self.expressions.view(node.value)
-            return None if view is None else view.array.type.element
+            return None if view is None else view.element_type
         return None
 
     def _extents(self, shape: ast.expr) -> tuple[Affine, ...]:
         known = self.expressions.extents(shape)
         if known is not None:
-            return tuple(each.parts[0] for each in known)
+            return known
         written = shape.elts if isinstance(shape, ast.Tuple | ast.List) else [shape]
         extents = tuple(self.expressions.affine(each, "an extent") for each in written)
         for each, extent in zip(written, extents, strict=True):

@@ -46,6 +46,11 @@ class PlainFunction:
         return isinstance(self.source, LocalSource)
 
     @property
+    def has_no_numbers(self) -> bool:
+        """Whether what it uses from outside is used by the function around, or never changes."""
+        return self.is_nested or self.of_language
+
+    @property
     def parameter_types(self) -> Mapping[str, Any]:
         """None: it takes arguments of any type."""
         return {}
@@ -58,7 +63,7 @@ class FunctionByRank:
     of_rank: Mapping[int, PlainFunction]
 
 
-class _Stub:
+class LocalStub:
     """Name and signature of a function that is never called itself."""
 
     def __init__(self, definition: ast.FunctionDef) -> None:
@@ -125,7 +130,7 @@ def lift(definition: ast.FunctionDef, source: PythonSource, captured: Captured) 
                 call.keywords += [ast.keyword(v.id, v) for v in values]
         local = LocalSource(source.file, source.first_line, source.lines, nested)
         before = dict(captured.functions)
-        function = PlainFunction(_Stub(nested), local, captured.names, functions=before)
+        function = PlainFunction(LocalStub(nested), local, captured.names, functions=before)
         captured.functions[nested.name] = function
     definition.body = body or [ast.copy_location(ast.Pass(), definition)]
 

@@ -1,4 +1,4 @@
-"""Pieces of syntax trees: names that mean objects, copies that keep these, what places are in."""
+"""Pieces of syntax trees: names that mean objects, and copies that keep these."""
 
 from __future__ import annotations
 
@@ -28,10 +28,3 @@ def placed(new: Node, old: ast.AST) -> Node:
         if not hasattr(each, "lineno"):
             ast.copy_location(each, old)
     return new
-
-
-def behind_places(node: ast.expr) -> ast.expr:
-    """What elements, pieces or attributes are taken of: `x` of `x[1:].T`."""
-    while isinstance(node, ast.Subscript | ast.Attribute):
-        node = node.value
-    return node

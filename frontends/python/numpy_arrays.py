@@ -34,52 +34,14 @@ def _diagonal_matrix(v, k=0):
 
 def _diagonal(v, k=0):
     assert v.shape[0] == v.shape[1]
-    result = np.empty(len(v) - abs(k), dtype=np.result_type(v, v))
-    for i in range(len(v) - abs(k)):
-        result[i] = v[i + max(-k, 0), i + max(k, 0)]
-    return result
+    n = len(v)
+    piece = v[max(-k, 0) : n - max(k, 0), max(k, 0) : n - max(-k, 0)]
+    return np.broadcast_to(np.einsum("ii->i", piece), (n - abs(k),))
 
 
-def _joined(a, b):
-    both = np.empty(len(a) + len(b), dtype=np.result_type(a, b))
-    both[: len(a)] = a
-    both[len(a) :] = b
-    return both
-
-
-def _joined_rows(a, b):
-    both = np.empty((len(a) + len(b), a.shape[1]), dtype=np.result_type(a, b))
-    both[: len(a)] = a
-    both[len(a) :] = b
-    return both
-
-
-def _joined_planes(a, b):
-    both = np.empty((len(a) + len(b), a.shape[1], a.shape[2]), dtype=np.result_type(a, b))
-    both[: len(a)] = a
-    both[len(a) :] = b
-    return both
-
-
-def _joined_columns(a, b):
-    both = np.empty((len(a), a.shape[1] + b.shape[1]), dtype=np.result_type(a, b))
-    both[:, : a.shape[1]] = a
-    both[:, a.shape[1] :] = b
-    return both
-
-
-def _joined_middles(a, b):
-    both = np.empty((len(a), a.shape[1] + b.shape[1], a.shape[2]), dtype=np.result_type(a, b))
-    both[:, : a.shape[1]] = a
-    both[:, a.shape[1] :] = b
-    return both
-
-
-def _joined_ends(a, b):
-    both = np.empty((len(a), a.shape[1], a.shape[2] + b.shape[2]), dtype=np.result_type(a, b))
-    both[:, :, : a.shape[2]] = a
-    both[:, :, a.shape[2] :] = b
-    return both
+def _fill_diagonal(a, val):
+    assert a.shape[0] == a.shape[1]
+    np.einsum("ii->i", a[:, : len(a)])[...] = val
 
 
 def _same(a):
@@ -95,6 +57,7 @@ def _as_column(a):
 
 
 def _repeated(a, repeats):
+    assert repeats >= 0, "np.repeat takes no negative number"
     result = np.empty(repeats * len(a), dtype=np.result_type(a, a))
     for i in range(len(a)):
         for j in range(repeats):
@@ -199,6 +162,8 @@ def _wrapped_matrix(a, top, bottom, left, right):
 
 def _interpolated(x, xp, fp):
     n = len(xp)
+    assert n == len(fp), "np.interp takes as many values as points"
+    assert n > 0, "np.interp takes points"
     result = np.empty(len(x))
     for i in range(len(x)):
         at = np.float64(x[i])
@@ -240,27 +205,16 @@ ARRAYS: dict[Any, Callable[..., Any] | ByRank] = {
     np.eye: _square_eye,
     np.identity: _square_eye,
     np.diag: {1: _diagonal_matrix, 2: _diagonal},
+    np.diagonal: {2: _diagonal},
+    np.fill_diagonal: {2: _fill_diagonal},
     np.repeat: {1: _repeated},
     np.atleast_2d: ROWS,
     np.interp: {1: _interpolated},
 }
 """What is replaced by the statements of a function."""
 
-VIEWS: tuple[Callable[..., Any], ...] = (_diagonal,)
-"""What NumPy gives without a copy: of which names are views, which see later stores."""
-
 EYE: Callable[..., Any] = _eye
 """`np.eye` of two extents."""
-
-JOINED: Mapping[int, ByRank] = {
-    0: {1: _joined, 2: _joined_rows, 3: _joined_planes},
-    1: {2: _joined_columns, 3: _joined_middles},
-    -1: {1: _joined, 2: _joined_columns, 3: _joined_ends},
-}
-"""Two arrays behind each other, by axis."""
-
-JOINED_HORIZONTALLY: ByRank = {1: _joined, 2: _joined_columns, 3: _joined_middles}
-"""`np.hstack` of two arrays."""
 
 PADDED: Mapping[str, tuple[ByRank, tuple[int, ...]]] = {
     "constant": ({1: _padded, 2: _padded_matrix}, ()),

@@ -61,6 +61,42 @@ def _sign(a):
     return np.where(a > 0, 1, np.where(a < 0, -1, np.where(a == 0, 0, a)))
 
 
+def _heaviside(x1, x2):
+    return np.where(x1 < 0, 0, np.where(x1 > 0, 1, np.where(x1 == 0, x2, x1 * 1.0)))
+
+
+def _nansum(a, axis=None, keepdims=False):
+    return np.sum(np.where(a != a, 0, a), axis=axis, keepdims=keepdims)
+
+
+def _sum_down(a, axis=0, keepdims=False):
+    return np.sum(a, axis=axis, keepdims=keepdims)
+
+
+def _product_down(a, axis=0, keepdims=False):
+    return np.prod(a, axis=axis, keepdims=keepdims)
+
+
+def _maximum_down(a, axis=0, keepdims=False):
+    return np.max(a, axis=axis, keepdims=keepdims)
+
+
+def _minimum_down(a, axis=0, keepdims=False):
+    return np.min(a, axis=axis, keepdims=keepdims)
+
+
+def _flip(a):
+    return a[::-1]
+
+
+def _flip_both(a):
+    return a[::-1, ::-1]
+
+
+def _rotated(m):
+    return m[:, ::-1].T
+
+
 def _flipud(a):
     return a[::-1]
 
@@ -284,6 +320,34 @@ def _convolved_valid(a, v):
     return both[len(v) - 1 : len(a)]
 
 
+def _gradient(f):
+    assert len(f) > 1, "np.gradient takes two points or more"
+    result = np.full(len(f), np.mean(f[:0]))
+    result[0] = f[1] * 1.0 - f[0] * 1.0
+    for i in range(1, len(f) - 1):
+        result[i] = (f[i + 1] * 1.0 - f[i - 1] * 1.0) / 2.0
+    result[len(f) - 1] = f[len(f) - 1] * 1.0 - f[len(f) - 2] * 1.0
+    return result
+
+
+def _cross(a, b):
+    assert len(a) == 3, "np.cross of vectors in space"
+    assert len(b) == 3, "np.cross of vectors in space"
+    result = np.empty(3, dtype=np.result_type(a, b))
+    result[0] = a[1] * b[2] - a[2] * b[1]
+    result[1] = a[2] * b[0] - a[0] * b[2]
+    result[2] = a[0] * b[1] - a[1] * b[0]
+    return result
+
+
+def _grids(x, y):
+    columns = np.empty((len(y), len(x)), dtype=np.result_type(x, x))
+    rows = np.empty((len(y), len(x)), dtype=np.result_type(y, y))
+    columns[...] = x
+    rows[...] = y[:, None]
+    return columns, rows
+
+
 def _triu(m, k=0):
     rows, columns = m.shape
     kept = np.copy(m)
@@ -342,6 +406,13 @@ FORMULAS: dict[Any, Callable[..., Any]] = {
     np.average: _average,
     np.flipud: _flipud,
     np.fliplr: _fliplr,
+    np.heaviside: _heaviside,
+    np.nansum: _nansum,
+    np.rot90: _rotated,
+    np.add.reduce: _sum_down,
+    np.multiply.reduce: _product_down,
+    np.maximum.reduce: _maximum_down,
+    np.minimum.reduce: _minimum_down,
 }
 """What is replaced by one expression of its arguments."""
 
@@ -360,6 +431,10 @@ LOOPS: dict[Any, Callable[..., Any] | ByRank] = {
     np.arange: _arange,
     np.linspace: _linspace,
     np.convolve: {1: _convolved},
+    np.flip: {1: _flip, 2: _flip_both},
+    np.gradient: {1: _gradient},
+    np.cross: {1: _cross},
+    np.meshgrid: {1: _grids},
     np.triu: {2: _triu},
     np.tril: {2: _tril},
 }
@@ -406,6 +481,11 @@ VARIANTS: dict[Any, tuple[str, int, Mapping[Any, Callable[..., Any] | ByRank]]] 
             -1: {1: _argmin, 2: _argmin_of_rows},
         },
     ),
+    np.flip: (
+        "axis",
+        1,
+        {None: {1: _flip, 2: _flip_both}, 0: _flip, 1: {2: _fliplr}, -1: {1: _flip, 2: _fliplr}},
+    ),
     np.diff: ("axis", 2, {0: _diff_down, 1: _diff_of_second, -1: _diff}),
     np.convolve: (
         "mode",
@@ -420,5 +500,17 @@ ARANGE_BETWEEN: Callable[..., Any] = _arange_between
 
 METHODS: dict[str, Any] = {
     each.__name__: each
-    for each in (np.var, np.std, np.cumsum, np.cumprod, np.argmax, np.argmin, np.clip, np.repeat)
+    for each in (
+        np.var,
+        np.std,
+        np.cumsum,
+        np.cumprod,
+        np.argmax,
+        np.argmin,
+        np.clip,
+        np.repeat,
+        np.diagonal,
+        np.any,
+        np.all,
+    )
 }

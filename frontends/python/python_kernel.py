@@ -409,8 +409,8 @@ class PythonKernel(Immutable):
         name = self.python.__name__
         _check_same(self.python, self.translation.numbers, name)
         for each in self.translation.called:
-            if isinstance(each.kernel, PlainFunction) and each.kernel.is_nested:
-                continue  # its numbers are among those of the function around
+            if isinstance(each.kernel, PlainFunction) and each.kernel.has_no_numbers:
+                continue
             _check_same(each.kernel.python, each.captured.numbers, name)
 
     def forget_lock(self) -> None:

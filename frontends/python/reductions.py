@@ -19,9 +19,7 @@ from .functions import PARTS
 from .inlining import CallableKernel
 from .local_arrays import LocalArrays
 from .local_functions import FunctionByRank, plain_function
-from .meanings import behind_places
 from .nests import Nest, Nests
-from .numpy_arrays import VIEWS
 from .source import PythonSource
 from .values import Constant, Scalar, Value, is_float
 from .views import ONE, ZERO, View, same, spelled
@@ -86,7 +84,7 @@ class Reductions:
         for child in _operands(node):
             self.compute(child, whole=False)
         if isinstance(node, ast.expr) and node not in self.expressions.computed:
-            if self.forms.kind(node) is not None:
+            if self.forms.kind(node) is not None and self.expressions.view(node) is None:
                 self._compute(node, name)
             elif isinstance(node, ast.Call) and self.kernel(node) is not None:
                 self.inline(node, whole)
@@ -103,15 +101,9 @@ class Reductions:
     def _hold(self, node: ast.expr) -> None:
         """Gives an expression memory where a piece of it is taken: `(A + B)[1:]`."""
         expressions = self.expressions
-        if isinstance(node, ast.Attribute) and node.attr in PARTS and expressions.shape(node):
-            raise self.source.error(
-                node,
-                f"an element of '{ast.unparse(node)}'",
-                f"write {ast.unparse(node.value)}[...].{node.attr}",
-            )
         known = node in expressions.computed or expressions.view(node) is not None
         if not known and expressions.shape(node):
-            expressions.computed[node] = self.arrays.holding("held", node)
+            expressions.computed[node] = self.arrays.named("held", node)
 
     def kernel(self, node: ast.expr) -> CallableKernel | FunctionByRank | None:
         """The kernel that an expression calls."""
@@ -137,17 +129,6 @@ class Reductions:
                 "give the axis if there is one, or write the loops",
             )
         return function.of_rank[rank]
-
-    def check_named(self, node: ast.expr) -> None:
-        """Raises SourceError where a name is one for a view that is computed as a copy here."""
-        call = behind_places(node)
-        if not isinstance(call, ast.Call) or not getattr(call, "is_named", False):
-            return
-        if getattr(self.called(call), "python", None) in VIEWS:
-            spelled = ast.unparse(call)
-            raise self.source.error(
-                call, f"'{spelled}' is a view, which cannot be named", f"write {spelled}.copy()"
-            )
 
     def _compute(self, node: ast.expr, name: str) -> None:
         form = self.forms.read(node)

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from .reductions import Reductions
-from .values import Scalar
 from .views import View, broadcast, same, spelled_shape
 
 _ACCUMULATING: Mapping[Any, type[ast.operator]] = {
@@ -72,7 +71,7 @@ class Scatters:
         operator: type[ast.operator] | None,
         node: ast.stmt | ast.expr,
     ) -> None:
-        expressions, array = self.expressions, base.array
+        expressions = self.expressions
         for each in (value, target.slice):
             self.reductions.compute(each, whole=False)
             self._hold(each, base)
@@ -91,10 +90,10 @@ class Scatters:
             number = expressions.number(value)
             place = expressions.gathers.place(target, base)
             if operator is not None:
-                text = f"memref.load {place}"
-                before = Scalar(self.emitter.operation(text, node), array.type.element)
+                before = expressions.accesses.loaded(f"memref.load {place}", base, node)
                 number = expressions.arithmetic.binary(operator, before, number, node)
-            stored = expressions.arithmetic.stored(number, array.type.element, array.name, value)
+            load = f"memref.load {place}"
+            stored = expressions.accesses.stored(number, base, target, value, load)
             self.emitter.line(f"memref.store {stored}, {place}", node)
         nests.around(body, loops, node)
 

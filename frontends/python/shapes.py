@@ -21,7 +21,7 @@ ELEMENTWISE_METHODS = ("astype", "conj", "conjugate")
 class Shapes:
     """Tells the shape of an expression, of which `view` gives those that are views.
 
-    What is `computed` and no view is a number.
+    Of those that copy an array, `copied` gives that. What is `computed` and no view is a number.
     """
 
     def __init__(
@@ -29,11 +29,13 @@ class Shapes:
         source: PythonSource,
         captured: Captured,
         view: Callable[[ast.expr], View | None],
+        copied: Callable[[ast.expr], ast.expr | None],
         computed: Container[ast.expr],
     ) -> None:
         self.source = source
         self.captured = captured
         self.view = view
+        self.copied = copied
         self.computed = computed
 
     def of(self, node: ast.expr) -> Shape:
@@ -84,6 +86,9 @@ class Shapes:
         return self.joined([node.body, node.orelse], node)
 
     def _call(self, node: ast.Call) -> Shape:
+        copied = self.copied(node)
+        if copied is not None:
+            return self.of(copied)
         if isinstance(node.func, ast.Attribute) and node.func.attr in ELEMENTWISE_METHODS:
             shape = self.of(node.func.value)
             if shape:

@@ -129,7 +129,7 @@ class Statements:
             raise self.source.error(node, f"'{ast.unparse(node.func)}' calls itself")
         for each in (*node.args, *(keyword.value for keyword in node.keywords)):
             if expressions.view(each) is None and expressions.shape(each):
-                expressions.computed[each] = self.local_arrays.holding("given", each)
+                expressions.computed[each] = self.local_arrays.named("given", each)
         callee = self.callees.callee(kernel, node, expressions.captured)
         meanings = bind(callee, node, expressions, self.source)
         before = len(self.emitter.blocks[-1].lines)
@@ -138,10 +138,10 @@ class Statements:
         expressions.names.update(meanings)
         self._calls.append(node)
         with expressions.captured.inside(callee.captured):
-            results: list[Meaning] = []
-            for each in self._body(callee.definition):
-                view = expressions.view(each)
-                results.append(expressions.value(each) if view is None else view)
+            results: list[Meaning] = [
+                expressions.view(each) or expressions.value(each)
+                for each in self._body(callee.definition)
+            ]
         self._calls.pop()
         if not whole:
             self._check_pure(node, list(meanings.values()), before)
@@ -149,9 +149,8 @@ class Statements:
             del expressions.names[name]
         expressions.computed.clear()
         expressions.computed.update(computed)
-        returned = callee.definition.body[-1]
-        several = isinstance(returned, ast.Return) and isinstance(returned.value, ast.Tuple)
-        if several or not results:
+        returned = getattr(callee.definition.body[-1], "value", None)
+        if isinstance(returned, ast.Tuple) or not results:
             self.several[node] = results
         else:
             expressions.computed[node] = results[0]
@@ -352,15 +351,14 @@ class Statements:
     def _assign_several(self, targets: Sequence[ast.expr], node: ast.Assign) -> None:
         extents = self.expressions.extents(node.value)
         if extents is not None:
-            values: list[Meaning] = list(extents)
+            values: list[Meaning] = [Index((each,)) for each in extents]
         elif self.reductions.kernel(node.value) is not None:
             self.reductions.compute(node.value)
             values = [*self.several.get(node.value, [])]
         elif isinstance(node.value, ast.Tuple):
             self.reductions.compute(node.value)
             written = node.value.elts  # more than there are targets are refused below
-            pairs = zip(written, (*targets, *written), strict=False)
-            values = [self._one(each, target) for each, target in pairs]
+            values = list(map(self._one, written, (*targets, *written)))
         else:
             raise self.source.error(
                 node.value, "several variables need as many values", "write `a, b = x, y`"
@@ -375,12 +373,13 @@ class Statements:
 
     def _one(self, node: ast.expr, target: ast.expr) -> Meaning:
         """One of several values that are assigned together: a new array, a view or a number."""
-        self.reductions.check_named(node)
+        if self.local_arrays.function(node) is not None:
+            return self.local_arrays.create(getattr(target, "id", "held"), node)
         view = self.expressions.view(node)
         if view is not None and view.rank:
             return view
-        if self.expressions.shape(node) and isinstance(target, ast.Name):
-            return self.local_arrays.holding(target.id, node)
+        if self.expressions.shape(node):
+            return self.local_arrays.named(getattr(target, "id", "held"), node)
         return self.expressions.value(node)
 
     def _update(self, node: ast.AugAssign) -> None:
@@ -421,8 +420,9 @@ class Statements:
                 )
             array = view.array
             place = node.value if isinstance(node, ast.Assign | ast.AugAssign) else node
-            name = self.expressions.arithmetic.stored(value, array.type.element, array.name, place)
             element = array.element(view.at(()))
+            load = f"affine.load {element}"
+            name = self.expressions.accesses.stored(value, view, target, place, load)
             name = self.branches.guarded(name, element, array.type.element.mlir, node)
             self.emitter.line(f"affine.store {name}, {element}", node)
         elif isinstance(target, ast.Name):
@@ -443,12 +443,12 @@ class Statements:
             return False
         if self.expressions.shape(target):
             self.expressions.accesses.indexed(base, target)  # says what is not affine
-        array = base.array
         place = node.value if isinstance(node, ast.Assign | ast.AugAssign) else node
-        name = self.expressions.arithmetic.stored(value, array.type.element, array.name, place)
         element = self.expressions.gathers.place(target, base)
+        load = f"memref.load {element}"
+        name = self.expressions.accesses.stored(value, base, target, place, load)
         # A subscript such as `i * i % m`: element 0 where the condition does not hold.
-        name = self.branches.guarded(name, element, array.type.element.mlir, node, "memref")
+        name = self.branches.guarded(name, element, base.array.type.element.mlir, node, "memref")
         self.emitter.line(f"memref.store {name}, {element}", node)
         return True
 

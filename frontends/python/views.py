@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ..text.affine import Affine, Name, Term, quotient
 from ..text.isl_text import is_zero
-from .element_types import ArrayType
+from .element_types import ArrayType, ElementType
 
 ZERO = Affine()
 ONE = Affine(constant=1)
@@ -48,11 +48,18 @@ class Subscript:
 
 @dataclass(frozen=True)
 class View:
-    """Elements of an array, with the extents of each axis; one without axes is an element."""
+    """Elements of an array, with the extents of each axis; one without axes is an element.
+
+    Of complex numbers it may be one `part`, as the operation of the complex dialect that gives it.
+    One of a list `is_weak`: its elements are numbers of Python.
+    """
 
     array: ArrayValue
     subscripts: tuple[Subscript, ...]
     extents: tuple[Affine, ...]
+    part: str = ""
+    is_read_only: bool = False
+    is_weak: bool = False
 
     @classmethod
     def whole(cls, array: ArrayValue, extents: Sequence[Affine]) -> View:
@@ -66,9 +73,16 @@ class View:
         return len(self.extents)
 
     @property
+    def element_type(self) -> ElementType:
+        """The type of its elements."""
+        element = self.array.type.element
+        return element.part if self.part else element
+
+    @property
     def is_whole(self) -> bool:
         """Whether it is all of its array, as it lies in memory."""
-        return self.subscripts == View.whole(self.array, self.extents).subscripts
+        whole = View.whole(self.array, self.extents)
+        return not self.part and self.subscripts == whole.subscripts
 
     def at(self, point: Sequence[Affine]) -> tuple[Affine, ...]:
         """The subscripts of the element at a point of a result that this view is broadcast to."""
@@ -81,11 +95,16 @@ class View:
 
     def transposed(self, order: Sequence[int]) -> View:
         """The axes in another order."""
+        axes = [order.index(axis) for axis in range(self.rank)]
+        return self.along(axes, [self.extents[axis] for axis in order])
+
+    def along(self, axes: Sequence[int], extents: Sequence[Affine]) -> View:
+        """The view whose axes are these, of the extents; two that are one run along a diagonal."""
         subscripts = tuple(
-            each if each.axis is None else replace(each, axis=order.index(each.axis))
+            each if each.axis is None else replace(each, axis=axes[each.axis])
             for each in self.subscripts
         )
-        return View(self.array, subscripts, tuple(self.extents[axis] for axis in order))
+        return replace(self, subscripts=subscripts, extents=tuple(extents))
 
     def indexed(self, items: Sequence[Affine | Range | None]) -> View:
         """The view behind subscripts, one for each axis; None is a new axis of extent 1."""
@@ -107,7 +126,21 @@ class View:
             if isinstance(item, Range):
                 extents.append(item.extent)
             axis += 1
-        return View(self.array, tuple(subscripts), tuple(extents))
+        return replace(self, subscripts=tuple(subscripts), extents=tuple(extents))
+
+    def broadcast_to(self, extents: Sequence[Affine]) -> View | None:
+        """Its elements at all points of a shape; None where they are not known to fit."""
+        new = len(extents) - self.rank
+        if broadcast(self.extents, tuple(extents)) != tuple(extents):
+            return None
+        subscripts = list(self.subscripts)
+        for position, each in enumerate(subscripts):
+            if each.axis is not None and self.extents[each.axis] == ONE:
+                subscripts[position] = Subscript(each.start)
+            elif each.axis is not None:
+                subscripts[position] = replace(each, axis=each.axis + new)
+        places = {"subscripts": tuple(subscripts), "extents": tuple(extents)}
+        return replace(self, **places, is_read_only=True)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from .integer_arithmetic import width
 from .module import ModuleEmitter
 from .powers import is_expanded, power
 from .reciprocal_roots import reciprocal_root
+from .square_roots import square_root
 from .types import I1, scalar_type
 from .values import integer, per_lane
 from .vector_functions import (
@@ -233,7 +234,6 @@ _INTRINSICS = {
     "roundeven": "roundeven",
     "sin": "sin",
     "sinh": "sinh",
-    "sqrt": "sqrt",
     "tan": "tan",
     "tanh": "tanh",
     "trunc": "trunc",
@@ -243,6 +243,7 @@ _LIBRARY_FUNCTIONS = ("acosh", "asinh", "atanh", "cbrt", "erf", "erfc", "expm1",
 EMITTERS: Emitters = {
     **{f"math.{name}": _function(what, _intrinsic(what)) for name, what in _INTRINSICS.items()},
     "math.powf": _function("pow", power),
+    "math.sqrt": _function("sqrt", square_root),
     **{f"math.{name}": _function(name, _library_function(name)) for name in _LIBRARY_FUNCTIONS},
     **{f"math.{name}": _class(name) for name in ("isfinite", "isinf", "isnan", "isnormal")},
     "math.external": emit_external,

@@ -12,7 +12,7 @@ from ..estimate.estimate import estimate
 from ..estimate.scheduling_context import SchedulingContext
 from ..machine.target import Target
 from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
-from ..polyhedral.schedule_tree import functions_text, loops, nest_of, nests, statements
+from ..polyhedral.schedule_tree import functions_text, loops_around, nest_of, nests, statements
 from ..polyhedral.scop import Scop
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule, Steps
@@ -27,6 +27,7 @@ from .modulo_unrolling import modulo_unrolled
 from .offsets import separated_offsets
 from .outermost_parallel import mark_parallel
 from .rounded_subscripts import cut_at_rounding
+from .row_strips import orders_by_rows
 from .strategies import ALWAYS_COMPETING, COMPETING, FALLBACKS, FOR_OPAQUE, STRATEGIES, Strategy
 
 PROFITABLE = 2_000
@@ -239,6 +240,7 @@ def _orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule
     if cut is not None:
         yield cut
     yield fuse_for_input_reuse(original, context)
+    yield from orders_by_rows(original, context)
 
 
 def alternatives(
@@ -349,14 +351,14 @@ def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingConte
 
 
 def _shared_out(schedule: Schedule, names: tuple[str, ...], context: SchedulingContext) -> Schedule:
-    """Nests on all threads that a strategy left to one, if that is estimated to be better.
+    """Loops on all threads that a strategy left to one, if that is estimated to be better.
 
     Strategies ask for as many instances as pay whatever these compute.
     """
     left = tuple(
         name
         for name in names
-        if not any(loop.parallel for loop in loops(nest_of(schedule.tree, name)))
+        if not any(loop.parallel for loop in loops_around(schedule.tree, name))
     )
     shared = mark_parallel(schedule, left, context, 0)
     if shared is schedule or estimate(shared, context) >= estimate(schedule, context):

@@ -2,7 +2,8 @@
 
 A nest takes as long as its operations in the cores (`in_core.py`), or its traffic through the level
 of the memory hierarchy that is busiest (`memory_traffic.py`), whichever is longer, with a part of
-the others, which do not wholly overlap with it, and starts its threads.
+the others, which do not wholly overlap with it, and starts its threads. So does each of several
+stages of a nest (`stages.py`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from .memory_traffic import MemoryTraffic
 from .roofline import roofline
 from .scheduled_program import ScheduledProgram, outermost_parallel_loops
 from .scheduling_context import SchedulingContext
+from .stages import shares, stages
 
 EXPOSED = 0.25
 """The part of operations and traffic that does not overlap with what bounds a nest.
@@ -27,6 +29,10 @@ Over 981 schedules of the field, run on a Granite Rapids, the first choice loses
 performance bottlenecks of stencil computations using the execution-cache-memory model", 2015; in
 the roofline, everything does.
 """
+
+UNEVEN = 0.1
+"""How much longer stages take for which threads wait after each strip: these do not come at the
+same time (ten chains of stencils on a Granite Rapids)."""
 
 
 def estimate(schedule: Schedule, context: SchedulingContext) -> float:
@@ -76,11 +82,21 @@ class _Estimator:
         return nests[key][1]
 
     def _seconds_of_nest(self, tree: Loop) -> float:
-        computing = self._in_core.nest_seconds(tree)
+        parts = stages(tree)
+        computing = self._in_core.nest_seconds(tree, parts)
         parallel = list(outermost_parallel_loops(tree))
         forks = sum(self._program.forks(loop, outer) for loop, outer in parallel)
         waiting = sum(shared_line_seconds(self._program, loop, outer) for loop, outer in parallel)
         transfers = list(self._traffic.seconds(tree))
-        bound = roofline(computing, transfers)
-        exposed = EXPOSED * (computing + sum(transfers) - bound)
-        return bound + exposed + waiting + forks * self._program.machine.fork_join
+        busy = sum(
+            _overlapped(seconds, [share * each for each in transfers])
+            for seconds, share in zip(computing, shares(self._program, parts), strict=True)
+        )
+        busy *= 1 + UNEVEN * (len(parts) > 1)
+        return busy + waiting + forks * self._program.machine.fork_join
+
+
+def _overlapped(computing: float, transfers: Sequence[float]) -> float:
+    """Seconds of operations and of traffic that run at the same time for the most part."""
+    bound = roofline(computing, transfers)
+    return bound + EXPOSED * (computing + sum(transfers) - bound)

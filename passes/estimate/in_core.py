@@ -90,13 +90,17 @@ class InCoreTime:
         self._program = program
         self._vector_loops = VectorLoops(program)
 
-    def nest_seconds(self, nest: Loop) -> float:
-        """Seconds for a nest if all data were in the nearest cache: its bodies one by one."""
+    def nest_seconds(self, nest: Loop, parts: Sequence[Loop]) -> list[float]:
+        """Seconds for parts of a nest if all data were in the nearest cache: bodies one by one."""
         bodies = groupby(leaves(nest, ()), key=lambda each: tuple(map(id, each[1])))
         before = Shared(
             handed=handed_values(self._program, nest), late=behind_masked_rows(self._program, nest)
         )
-        return sum(self._body_seconds(list(body), before) for _, body in bodies)
+        found = dict.fromkeys(map(id, parts), 0.0)
+        for around, body in bodies:
+            part = next(each for each in around if each in found)
+            found[part] += self._body_seconds(list(body), before)
+        return list(found.values())
 
     def seconds(self, leaf: Leaf, loops: tuple[Loop, ...]) -> float:
         """Seconds for the instances of a statement if all data were in the nearest cache."""
@@ -235,6 +239,7 @@ class InCoreTime:
             partial(_repeats, loops, trips, vector, lanes),
             lanes=lanes,
             reassociate=program.schedule.reassociate,
+            explicit=vector is not None and vector.vector is not None,
             pairs=program.schedule.target.adds_products_in_pairs and adds_pairs(statistics, loops),
             done=shared.operations,
             scalar_bits=_scalar_bits(statistics.statement, vector),

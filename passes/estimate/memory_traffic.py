@@ -30,20 +30,18 @@ class MemoryTraffic:
     def seconds(self, nest: Loop) -> Iterator[float]:
         """Seconds that each level of the memory hierarchy needs for a nest."""
         machine = self._program.machine
-        threads = max(
-            self._program.threads(self._program.statement(leaf.statement), outer)
-            for leaf, outer in leaves(nest, ())
-        )
+        threads = self._mean_threads(nest)
+        part = self._size_of_part(nest, threads)
         streams, runs = self._streams(nest), self._runs(nest)
         unseen = _share_before_prefetching(runs, machine.stream_start)
         for level, bandwidth in machine.bandwidths.items():
             is_shared = level == max(machine.caches)
-            size = self._size if is_shared else self._size_of_part(nest, threads)
+            size = self._size if is_shared else part
             if size <= machine.capacity(level):
                 yield 0.0
                 continue
             limit, speed = inf, bandwidth * threads
-            traffic = self._into(nest, (), machine.capacity(level))
+            traffic = self._into(nest, (), machine.capacity(level), self._size / max(1.0, size))
             if level == max(machine.bandwidths):
                 traffic += self._write_allocated(nest)
                 faster = min(1, log(streams, machine.streams))
@@ -138,19 +136,35 @@ class MemoryTraffic:
                 found[access.array.name] = max(found.get(access.array.name, 1.0), rows)
         return max(1.0, sum(found.values()))
 
-    def _into(self, tree: Tree, outer: tuple[Loop, ...], capacity: float) -> float:
-        """Bytes that a tree moves into a cache of that capacity, when the cache is cold."""
+    def _mean_threads(self, nest: Loop) -> float:
+        """The threads that share the statements of a nest, by the time that these take alone."""
+        program = self._program
+        shares = [
+            (each.work, program.threads(each, outer))
+            for leaf, outer in leaves(nest, ())
+            for each in [program.statement(leaf.statement)]
+        ]
+        alone = sum(work for work, _ in shares)
+        shared = sum(work / threads for work, threads in shares)
+        return alone / shared if shared else 1.0
+
+    def _into(self, tree: Tree, outer: tuple[Loop, ...], capacity: float, caches: float) -> float:
+        """Bytes that a tree moves into a cache of that capacity, when the cache is cold.
+
+        Threads that share the loops in the body of a loop have a part of it in so many `caches`.
+        """
         touched = self._footprint(tree, outer)
         if touched <= capacity or isinstance(tree, Leaf):
             return touched
         if not isinstance(tree, Loop):
-            return sum(self._into(child, outer, capacity) for child in tree.children)
+            return sum(self._into(child, outer, capacity, caches) for child in tree.children)
         inside = (*outer, tree)
-        if self._footprint(tree.body, inside) <= capacity:
+        together = 1.0 if any(loop.parallel for loop in inside) else caches
+        if self._footprint(tree.body, inside) <= capacity * together:
             return touched
         trips = max(self._program.statement(name).trips(inside)[-1] for name in tree.schedule)
         trips = max(1.0, trips / (tree.vector or 1))
-        return trips * self._into(tree.body, inside, capacity)
+        return trips * self._into(tree.body, inside, capacity, caches)
 
     def _footprint(self, tree: Tree, outer: tuple[Loop, ...]) -> float:
         """Bytes of the arrays that an execution of a tree touches."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, FixedBitwidthType, IntegerType
+from xdsl.dialects.builtin import AnyFloat, FixedBitwidthType, Float32Type, Float64Type, IntegerType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -58,6 +58,9 @@ DIVIDED_BITS = 256
 
 DOUBLE_BITS = 64
 
+ROOT_OF_FLOATS = 0.8
+"""A root of sixteen floats by products takes this part of one of eight doubles."""
+
 SINGLE_SHARE = 0.6
 """A division of single precision takes this part of one of double precision (LLVM: Zen 3 to 5)."""
 
@@ -80,6 +83,7 @@ def throughput(
     *,
     lanes: float,
     reassociate: bool,
+    explicit: bool = False,
     pairs: bool = False,
     done: set[Operation] | None = None,
     scalar_bits: int | None = None,
@@ -87,7 +91,8 @@ def throughput(
 ) -> float:
     """Cycles for the operations of a vector of so many instances, if none has to wait.
 
-    With `pairs`, products are added in pairs. Integer arithmetic is as narrow as its bits allow.
+    Where vectors are `explicit`, not of LLVM's making, roots may be made of products. With `pairs`,
+    products are added in pairs. Integer arithmetic is as narrow as its bits allow.
     Where LLVM narrows the integers that are carried in scalars, these have `scalar_bits` at most.
     What is `done` costs nothing; what is counted joins it.
     """
@@ -119,14 +124,29 @@ def throughput(
                 kind = arith.MulfOp
         calls = _calls(operation, target, own_lanes, reassociate=reassociate)
         name = operation_class(kind, operation)
-        cycles = calls or target.cycles[name]
+        by_products = 0.0
+        if explicit:
+            by_products = _root_by_products(operation, own_lanes, target, reassociate=reassociate)
+        cycles = calls or by_products or target.cycles[name]
         if not calls and own_lanes > 1:
             registers = _registers(operation, narrowed, own_lanes, target, scalar_bits)
             cycles *= max(1.0, registers * OVERLAP) if takes_turns else registers
-        if name in UNPIPELINED:
+        if name in UNPIPELINED and not by_products:
             cycles *= _width_share(operation, own_lanes, target)
         total += cycles * (paired_share(operation) if pairs else 1.0) / shared
     return total
+
+
+def _root_by_products(
+    operation: Operation, lanes: float, target: Target, *, reassociate: bool
+) -> float:
+    """Cycles of a root of a whole vector, where code generation takes products; 0: it does not."""
+    kind = operation.results[0].type
+    if not isinstance(operation, math.SqrtOp) or lanes != target.lanes(kind):
+        return 0.0
+    if isinstance(kind, Float32Type) and not reassociate:
+        return ROOT_OF_FLOATS * target.root_by_products
+    return target.root_by_products if isinstance(kind, Float64Type) else 0.0
 
 
 def _width_share(operation: Operation, lanes: float, target: Target) -> float:

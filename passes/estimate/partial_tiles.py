@@ -12,6 +12,7 @@ from math import prod
 import islpy as isl
 
 from ..polyhedral.counting import UncountableError, cardinality
+from ..polyhedral.limited_iterators import bounded_sides
 from ..polyhedral.schedule_tree import Loop
 from .program_statistics import StatementStatistics
 
@@ -20,6 +21,10 @@ MOST_TILES = 10_000
 
 SCALAR, VECTOR = 15.0, 5.0
 """Cycles of a scalar instance, and of a vector, in a tile that is cut (measured on a Zen 4)."""
+
+CUT_STEP = 9.0
+"""Cycles of an iteration of a sum's loop in which some copies of the rows around it have no term:
+a loop over the others, whose trip count differs (measured on a Granite Rapids: 8 to 10)."""
 
 
 def utilisation(statement: StatementStatistics, loops: Sequence[Loop]) -> float:
@@ -59,7 +64,7 @@ def partial_cycles(statement: StatementStatistics, loops: Sequence[Loop], utilis
     they are loaded and stored each time. `utilised` is the utilisation of the tiles.
     """
     copies = [loop for loop in loops if loop.within is not None and loop.unroll == 0]
-    if not copies:
+    if not copies or not statement.limits:
         return 0.0
     iterators = {k for loop in copies if (k := statement.iterator_of(loop)) is not None}
     bound = {k for each in iterators for k in statement.limits.get(each, frozenset())} | {
@@ -68,12 +73,15 @@ def partial_cycles(statement: StatementStatistics, loops: Sequence[Loop], utilis
     if not bound:
         return 0.0
     first = min(map(loops.index, copies))
-    if not any(
-        statement.rewrites(loops, loop) and statement.iterator_of(loop) not in bound
+    sums = [
+        statement.iterator_of(loop)
         for loop in loops[:first]
-        if loop.within is None
-    ):
-        return 0.0
+        if loop.within is None and statement.rewrites(loops, loop)
+    ]
+    if not any(each not in bound for each in sums):
+        return CUT_STEP * sum(
+            _cut_steps(statement, copies, each) for each in sums if each is not None
+        )
     is_vector = any(loop.vector is not None for loop in loops)
     if len(iterators) > 1:
         missing = statement.instances * (1 / utilised - 1)
@@ -85,6 +93,19 @@ def partial_cycles(statement: StatementStatistics, loops: Sequence[Loop], utilis
     cut = max(statement.spans[k] for k in bound | iterators)
     size = max(loop.within.size for loop in copies if loop.within is not None)
     return cut * (size - 1) / 2 * others * (VECTOR if is_vector else SCALAR)
+
+
+def _cut_steps(statement: StatementStatistics, copies: Sequence[Loop], terms: int) -> float:
+    """Iterations of the loop over the terms of sums, for all tiles, that not all copies have."""
+    steps = 0.0
+    for loop in copies:
+        rows = statement.iterator_of(loop)
+        if rows is not None and loop.within is not None and rows in statement.limits.get(terms, ()):
+            around = prod(span for k, span in enumerate(statement.spans) if k not in {rows, terms})
+            tiles = statement.spans[rows] / loop.within.size
+            ends = bounded_sides(statement.points, terms, rows)
+            steps += tiles * around * ends * (loop.within.size - 1)
+    return steps
 
 
 def _unbound(points: isl.Set) -> isl.Set:

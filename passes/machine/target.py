@@ -12,6 +12,9 @@ from .detection import available_cores, cache_sizes, host_architecture, vector_f
 from .machine import Machine
 from .target_files import TargetFile, nearest_file, target_file, target_names
 
+_ROOT_OPERATIONS = 20
+"""What a square root by products takes: 10 products and sums, an estimate, a look at the range."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Target(Machine):
@@ -60,6 +63,13 @@ class Target(Machine):
     def fuses_multiply_adds(self) -> bool:
         """Whether fused multiply-adds are instructions, which elementary functions are made of."""
         return not self.features.isdisjoint(("fma", "asimd"))
+
+    @property
+    def root_by_products(self) -> float:
+        """Cycles for square roots of eight doubles by products; 0: no half of its instruction's."""
+        cycles = _ROOT_OPERATIONS * self.cycles["multiplications"]
+        is_wide = self.vector_bits == 512 and "avx512f" in self.features
+        return cycles if is_wide and self.cycles["square_roots"] > 2 * cycles else 0.0
 
     def permutes_lanes(self, element_bytes: int) -> bool:
         """Whether one instruction moves such elements of two registers of 512 bits anywhere."""

@@ -43,6 +43,16 @@ def limits(points: isl.Set) -> dict[int, frozenset[int]]:
     return found
 
 
+def bounded_sides(points: isl.Set, iterator: int, other: int) -> int:
+    """How many of the lower and the upper bound of an iterator depend on another one."""
+    sides: set[int] = set()
+    for part in points.remove_redundancies().get_basic_sets():
+        for constraint in part.get_constraints():
+            if involves(constraint, iterator) and involves(constraint, other):
+                sides.add(constraint.get_coefficient_val(_SET, iterator).sgn())
+    return len(sides)
+
+
 def involves(constraint: isl.Constraint, iterator: int) -> bool:
     """Whether a constraint is one on an iterator."""
     return not constraint.get_coefficient_val(_SET, iterator).is_zero()

@@ -11,7 +11,7 @@ import pytest
 from support.campaign import Campaign
 from support.choice import SeededChooser
 from support.pairs import SCHEDULES
-from support.random_kinds import ALL_NESTS, KindNests
+from support.random_kinds import NESTS_SINCE, KindNests
 from support.random_memory import ELEMENT_TYPES, Memory
 from support.random_programs import KIND_SEEDS, LATEST_SEEDS, seeded_program
 from support.random_values import Scope, ValueGenerator
@@ -37,13 +37,14 @@ FORMS = {
     "extrema by comparison": r"arith.cmpf \w+, (%v\d+), (%a\d+) : f\d+\n.*select %v\d+, \1,",
     "rows of packed triangles": r"(%q\d+) = arith.muli %\w, %q\d+ : index\n.* = arith.divsi \1, ",
     "sweeps to the left": r"\[%\w \+ \d, -%\w( \+ \S+)+\]",
+    "pairs but a diagonal": r"affine.if .*== 0.*\{\n *\} else \{",
     "sweeps upwards": r"\[-%\w( \+ \S+)+, ",
 }
 
 
 @cache
 def texts() -> str:
-    seeds = (*range(KIND_SEEDS, KIND_SEEDS + 300), *range(LATEST_SEEDS, LATEST_SEEDS + 100))
+    seeds = [seed for first in NESTS_SINCE for seed in range(first, first + 200)]
     return "".join(seeded_program(seed, calls=True).text for seed in seeds)
 
 
@@ -52,7 +53,7 @@ def test_all_forms_are_drawn(form: str) -> None:
     assert re.search(FORMS[form], texts())
 
 
-@pytest.mark.parametrize("nest", dict.fromkeys(ALL_NESTS))
+@pytest.mark.parametrize("nest", dict.fromkeys(NESTS_SINCE[LATEST_SEEDS]))
 def test_every_nest_stores(nest: object) -> None:
     chooser = SeededChooser(random.Random(0))
     code = ValueGenerator(chooser, Memory(chooser, ELEMENT_TYPES))

@@ -35,6 +35,9 @@ from .random_gathers import check_gathers
 from .random_python import PythonFunction, check_arrays, check_printed
 from .supervision import Tell, Verdict
 
+_UNDEFINED = "which may not have its value"
+"""The refusal of a loop that never ends: `i <= m - 1` with an `m` without a sign that is 0."""
+
 SCHEDULES = (None, "default", "affine-schedule")
 
 
@@ -67,7 +70,7 @@ def _tell_verdict(seed: int, kind: str, check: Callable[[int, Path], bool], tell
         verdict, detail = WRONG, traceback.format_exc()
     except SourceError as error:
         # A number would wrap around.
-        refusals = (*REFUSALS, "is for sizes with", "leaves its integer type")
+        refusals = (*REFUSALS, "is for sizes with", "leaves its integer type", _UNDEFINED)
         is_refused = any(refusal in error.message for refusal in refusals)
         verdict, detail = REFUSED if is_refused else ERROR, str(error)
     except Exception:

@@ -3,7 +3,7 @@
 Sweeps in place in all directions and colours, stencils that copy back or use planes in turn,
 interleaved channels, clamped borders, conditions on diagonals, looked-up rows, recurrences that
 lines share, repeated guards, masked stores, sums over blocks, products with offsets, short rows,
-pixels, extrema by comparison and packed triangles. `NESTS` is the table, `ALL_NESTS` has
+pixels, extrema by comparison, packed triangles and pairs. `NESTS` is the table, `NESTS_SINCE` has
 the latest ones as well; what follows a nest uses the arrays that it has made as any others.
 """
 
@@ -16,7 +16,7 @@ from .kind_values import KindValues
 from .random_expressions import linear, multiple
 from .random_memory import is_float
 from .random_values import Scope
-from .ranges import Affine, Index, Linear, affine_map
+from .ranges import Affine, Index, Linear, affine_map, affine_set
 
 BLOCKS = (2, 4, 8)
 
@@ -190,6 +190,25 @@ class KindNests(KindValues):
             if chance(self.chooser, 50):
                 value = self._combined(inner, kind, self._get(inner, sums, place), value)
             self._put(inner, sums, place, value)
+
+    def pairs(self, scope: Scope) -> None:
+        """Updates for all pairs but those on a diagonal, also in loops of their own."""
+        kind, size = self._kind(), Linear.size(self.memory.size())
+        inner_loops = choose(self.chooser, (0, 0, 1))
+        points, sums = self._array(kind, 1), self._array(kind, 1 + inner_loops)
+        with self._loops(scope, 2, size) as (inner, (i, j)):
+            difference = multiple(i) + multiple(j, -1).shifted(choose(self.chooser, (0, 0, 1, -2)))
+            self.lines += [f"affine.if {affine_set([(difference, '==')])} {{", "} else {"]
+            own = inner.inner()
+            one, other = (self._get(own, points, [multiple(each)]) for each in (i, j))
+            value = self._difference(own, kind, one, other)
+            for _ in range(choose(self.chooser, (1, 1, 2))):
+                with self._loops(own, inner_loops, Linear((), 3)) as (innermost, rest):
+                    place = [multiple(each) for each in (choose(self.chooser, (i, i, j)), *rest)]
+                    before = self._get(innermost, sums, place)
+                    step = choose(self.chooser, (self._combined, self._selected))
+                    self._put(innermost, sums, place, step(innermost, kind, before, value))
+            self.lines.append("}")
 
     def lookup(self, scope: Scope) -> None:
         """Rows and elements at subscripts from memory: read, added up, or added to."""
@@ -395,4 +414,9 @@ NESTS: tuple[Nest, ...] = (
     *(KindNests.offsets, KindNests.short_rows, KindNests.pixels),
 )
 
-ALL_NESTS = (*NESTS, KindNests.extrema, KindNests.triangles)
+NESTS_SINCE: dict[int, tuple[Nest, ...]] = {
+    20_000_000: NESTS,
+    25_000_000: (*NESTS, KindNests.extrema, KindNests.triangles),
+    28_000_000: (*NESTS, KindNests.extrema, KindNests.triangles, *[KindNests.pairs] * 4),
+}
+"""By the first seed of programs that have them: the others stay as they are."""

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from . import arithmetic
 from .choice import Chooser, DrawnChooser, SeededChooser, chance, choose, distinct
 from .random_bodies import BodyGenerator
-from .random_kinds import ALL_NESTS, NESTS, Nest
+from .random_kinds import NESTS, NESTS_SINCE, Nest
 from .random_memory import ELEMENT_TYPES, NARROW_FLOATS, ArraySpec, Memory, is_float, width
 from .random_values import helper
 from .ranges import Linear
@@ -42,11 +42,10 @@ MISPLACED = (-1, -2, 1000, 2**31 - 1, -(2**31))
 NARROW_SEEDS = 10_000_000
 """The first seed of programs with f16, bf16, and reductions of affine.parallel."""
 
-KIND_SEEDS = 20_000_000
+KIND_SEEDS = min(NESTS_SINCE)
 """The first seed of programs with nests of the kinds that code generation has forms for."""
 
-
-LATEST_SEEDS = 25_000_000
+LATEST_SEEDS = max(NESTS_SINCE)
 """The first seed of programs with all of these kinds."""
 
 WIDE_SEEDS = 30_000_000
@@ -253,7 +252,7 @@ def seeded_program(seed: int, *, calls: bool = False) -> RandomProgram:
         nests = NESTS if chance(chooser, 50) else ()
         return generate(chooser, calls=calls, element_types=types, nests=nests, wide=True)
     if seed >= KIND_SEEDS:
-        nests = ALL_NESTS if seed >= LATEST_SEEDS else NESTS
+        nests = NESTS_SINCE[max(first for first in NESTS_SINCE if first <= seed)]
         return generate(chooser, calls=calls, nests=nests)
     if seed < NARROW_SEEDS:
         return generate(chooser, calls=calls)

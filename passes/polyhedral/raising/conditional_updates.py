@@ -5,15 +5,20 @@
     %1 = arith.select %c, %0, %s        ->      %1 = arith.addf %s, %0
     affine.store %1, %S[]                       affine.store %1, %S[]
 
-So they are reductions. Results are the same in all bits: no sum changes by adding -0.0.
+So they are reductions. Results are the same in all bits: no sum changes by adding -0.0. Of a
+product that is fused with a sum, the factors are chosen, 1.0 and the neutral value.
 """
 
 from __future__ import annotations
 
+from typing import cast
+
 from xdsl.dialects import arith, func
 from xdsl.dialects.affine import ForOp, LoadOp, StoreOp
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
+from ..fused_products import fused_operand, fused_product
 from ..reduction_kinds import neutral_element
 from .cells import insert_before
 
@@ -47,12 +52,7 @@ def _rewrite(store: StoreOp) -> None:
             continue
         if own == 1 and isinstance(update, arith.SubfOp | arith.SubiOp):
             continue
-        constant = arith.ConstantOp(neutral)
-        other = update.operands[1 - own]
-        pair = (constant.result, other) if position else (other, constant.result)
-        chosen = arith.SelectOp(select.cond, *pair)
-        insert_before(select, constant, chosen)
-        update.operands[1 - own] = chosen.result
+        update.operands[1 - own] = _or_neutral(update, 1 - own, neutral, select, position)
         update.detach()
         assert select.parent is not None
         select.parent.insert_op_before(update, select)
@@ -60,6 +60,32 @@ def _rewrite(store: StoreOp) -> None:
         select.detach()
         select.erase()
         return
+
+
+def _or_neutral(
+    update: Operation,
+    position: int,
+    neutral: IntegerAttr | FloatAttr,
+    select: arith.SelectOp,
+    used: int,
+) -> SSAValue:
+    """An operand where the select gives its operand number `used`, else the neutral value."""
+
+    def chosen(value: SSAValue, otherwise: IntegerAttr | FloatAttr) -> SSAValue:
+        constant = arith.ConstantOp(otherwise)
+        pair = (constant.result, value) if used else (value, constant.result)
+        choice = arith.SelectOp(select.cond, *pair)
+        insert_before(select, constant, choice)
+        return choice.result
+
+    product = fused_product(update, position) if fused_operand(update) == position else None
+    if product is None:
+        return chosen(update.operands[position], neutral)
+    one = FloatAttr(1.0, cast("AnyFloat", product.result.type))
+    factors = chosen(product.lhs, neutral), chosen(product.rhs, one)
+    result = arith.MulfOp(*factors, product.fastmath)
+    insert_before(select, result)
+    return result.result
 
 
 def _are_used_once(*values: SSAValue) -> bool:

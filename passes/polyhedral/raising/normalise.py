@@ -15,6 +15,7 @@ from ..memrefs import as_memref
 from .canonicalise import make_affine
 from .compared_values import select_compared_values
 from .conditional_updates import make_updates_unconditional
+from .filled_diagonals import fill_diagonals
 from .importing.import_function import import_function
 from .importing.library_calls import order_external_calls
 from .inlining import check_blocks, drop_casts, inline_calls, module_of
@@ -85,6 +86,7 @@ def normalise(function: func.FuncOp) -> NormalForm:
             operation.erase()
         elif operation is not copy:
             _check(operation)
+    fill_diagonals(copy)
     return NormalForm(copy, returns)
 
 

@@ -6,7 +6,7 @@ import pytest
 from support.scops import schedule_of
 
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.estimate.partial_tiles import partial_cycles, utilisation
+from loopwright.passes.estimate.partial_tiles import CUT_STEP, partial_cycles, utilisation
 from loopwright.passes.estimate.scheduled_program import ScheduledProgram
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
@@ -93,3 +93,31 @@ def test_short_rows_of_triangles_are_not_jammed(zen3: None, bounds: str, kind: s
         sizes = infer_extents(scop, {"n": n})
         chosen = default_schedule(scop, sizes, threads=1, reassociate=True)
         assert "unroll-and-jam{loops=i" not in str(chosen)
+
+
+@pytest.mark.parametrize("size", [4, 8])
+def test_short_bands_are_cut_at_both_ends(size: int) -> None:
+    """Of rows that begin and end one column further each, few columns are common to all copies."""
+    text = """
+func.func @f(%n: index, %A: memref<?x?xf64>, %x: memref<?xf64>, %y: memref<?xf64>) {
+  affine.for %i = 4 to affine_map<(d0) -> (d0 - 4)>(%n) {
+    affine.for %j = affine_map<(d0) -> (d0 - 4)>(%i) to affine_map<(d0) -> (d0 + 5)>(%i) {
+      %0 = affine.load %A[%i, %j - %i + 4] : memref<?x?xf64>
+      %1 = affine.load %x[%j] : memref<?xf64>
+      %2 = affine.load %y[%i] : memref<?xf64>
+      %3 = arith.mulf %0, %1 : f64
+      %4 = arith.addf %2, %3 : f64
+      affine.store %4, %y[%i] : memref<?xf64>
+    }
+  }
+  return
+}
+"""
+    jam = f"unroll-and-jam{{loops=i factor={size}}}"
+    schedule = schedule_of(text).apply_all(parse_pipeline(jam))
+    ((leaf, loops),) = leaves(schedule.tree, ())
+    sizes = infer_extents(schedule.scop, {"n": 2008})
+    statement = ScheduledProgram(schedule, SchedulingContext(sizes, 1)).statement(leaf.statement)
+    steps = 2 * (size - 1) * 2000 / size
+    assert partial_cycles(statement, loops, 1.0) == pytest.approx(CUT_STEP * steps)
+    assert "jam" not in str(default_schedule(schedule.scop, sizes, threads=2))
