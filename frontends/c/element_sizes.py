@@ -77,7 +77,7 @@ class ElementSizes:
                 kind,
                 array.place,
                 array.offset,
-                has_address=True,
+                addresses=1,
                 spelling=spelling,
                 through=array.through if is_array else (*array.through, array),
             )

@@ -10,6 +10,7 @@ from .tree import (
     Assignment,
     Block,
     Declare,
+    Evaluate,
     Expression,
     For,
     Name,
@@ -34,9 +35,10 @@ def spread(statements: Sequence[Statement], start: int, end: int) -> None:
 def keeps_order(hoisted: Sequence[Statement], expression: Expression | None) -> bool:
     """Whether an expression is the same with the calls in it made before all else.
 
-    Calls that write memory must be all that it computes: `x = next(state)`.
+    Calls that write memory must be all that it computes: `x = next(state)`. The left operands of
+    commas are statements already: what else the expression has is not sequenced with them.
     """
-    if not any(True for _ in _written(hoisted)):
+    if not any(True for _ in _written([e for e in hoisted if not isinstance(e, Evaluate)])):
         return True
     calls = [each for each in hoisted if isinstance(each, Block)]
     if expression is None or len(calls) != 1:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from clang import cindex
 
 from ...dialects.locations import Location
 from .aliases import element_of
 from .c_types import INT, ArrayType, CType, NumberType, PointerType
+from .counted_loops import mapped_statement
 from .hoisting import keeps_order, spread
+from .idioms import bare
 from .jumps import BREAK, CONTINUE, assigned, holds, number, without_jumps
 from .read_expressions import ExpressionReader
 from .read_types import read_type
@@ -22,10 +25,13 @@ from .tree import (
     Expression,
     For,
     If,
+    Literal,
     Name,
     Refused,
     Statement,
+    Subscript,
     Symbol,
+    Unary,
     Unsupported,
     While,
     all_expressions,
@@ -61,8 +67,8 @@ class Procedures:
         with self._expressions.hoisting() as before:
             arguments = [self._expressions.read(each) for each in call.get_arguments()]
         place = self._expressions.place(call)
-        found = self._body(call, arguments, place)
-        if found is None or not keeps_order(before, None):
+        found = self._body(call, arguments, place) if keeps_order(before, None) else None
+        if found is None:
             return None
         start, end = call.extent.start.offset, call.extent.end.offset
         body, result = found
@@ -113,12 +119,17 @@ class Procedures:
             self._around.pop()
         if members or len(arguments) != len(parameters):
             return None
-        pairs = list(zip(parameters, arguments, strict=True))
+        given = list(zip(parameters, arguments, strict=True))
+        body, pairs = _with_targets(body, given)
         if result is not None:
             body = _with_result(body, result)
         statements = without_jumps(_leaving_loops(body), RETURN).statements
         if not all(_may_pass(*pair) for pair in pairs) or not all(map(_is_plain, statements)):
             return None
+        for _, argument in (pair for pair in given if pair not in pairs):
+            target = _pointed_at(argument)
+            assert target is not None
+            target.symbol.addresses -= 1  # nobody has it behind the call
         declared = [Declare(place, 0, 0, *pair) for pair in pairs]
         return Block(place, 0, 0, [*declared, *statements], is_inlined=True), result
 
@@ -132,6 +143,60 @@ class Procedures:
             if isinstance(symbol.type, ArrayType):
                 symbol.type = PointerType(symbol.type.element, restrict=False)
         return parameters, self._read(children[-1])
+
+
+def _with_targets(
+    body: Block, pairs: list[tuple[Symbol, Expression]]
+) -> tuple[Block, list[tuple[Symbol, Expression]]]:
+    """Variables in place of what parameters point at: `*p = x` -> `k = x` where `&k` is passed."""
+    left: list[tuple[Symbol, Expression]] = []
+    for parameter, argument in pairs:
+        target = _pointed_at(argument)
+        uses = [each for each in all_expressions([body]) if _is_use(each, parameter)]
+        through = [each for each in all_expressions([body]) if _reads_through(each, parameter)]
+        if (
+            target is None
+            or not isinstance(parameter.type, PointerType)
+            or parameter.type.target != target.type
+            or len(uses) != len(through)
+        ):
+            left.append((parameter, argument))
+            continue
+        found = mapped_statement(body, partial(_as_target, parameter, target))
+        assert isinstance(found, Block)
+        body = found
+    return body, left
+
+
+def _pointed_at(argument: Expression) -> Name | None:
+    """The local variable, a number, whose address an argument is."""
+    argument = bare(argument)
+    name = argument.operand if isinstance(argument, Unary) and argument.operator == "&" else None
+    if not isinstance(name, Name) or not isinstance(name.type, NumberType):
+        return None
+    symbol = name.symbol
+    is_local = not (symbol.is_global or symbol.is_volatile or symbol.holder)
+    return name if is_local else None
+
+
+def _is_use(node: Expression, parameter: Symbol) -> bool:
+    return isinstance(node, Name) and node.symbol is parameter
+
+
+def _reads_through(node: Expression, parameter: Symbol) -> bool:
+    """Whether an expression is `*p`, which is `p[0]`."""
+    return (
+        isinstance(node, Subscript)
+        and _is_use(node.base, parameter)
+        and isinstance(node.index, Literal)
+        and node.index.value == 0
+    )
+
+
+def _as_target(parameter: Symbol, target: Name, node: Expression) -> Expression:
+    if not _reads_through(node, parameter):
+        return node
+    return Name(node.place, target.type, target.symbol)
 
 
 def _may_pass(parameter: Symbol, argument: Expression) -> bool:

@@ -27,12 +27,14 @@ from .c_types import (
 from .clang_library import BINARY, evaluate, place_of, unary_operator
 from .read_members import MemberArray, has_own_memory, holder_of, of_element
 from .read_types import is_const, is_uniform, is_volatile, joined_rows, read_row, read_type
+from .side_effects import apart, has_effects
 from .tree import (
     Assignment,
     Binary,
     Call,
     Cast,
     Conditional,
+    Evaluate,
     Expression,
     Literal,
     Name,
@@ -174,7 +176,7 @@ class ExpressionReader:
                 base.symbol.offset,
                 is_const=is_const(cursor.type),
                 is_volatile=base.symbol.is_volatile or is_volatile(cursor.type),
-                has_address=True,
+                addresses=1,
                 spelling=spelling,
                 through=(*base.symbol.through, *([base.symbol] if arrow == "->" else [])),
                 holder=base.symbol.holder or base.symbol,
@@ -299,7 +301,7 @@ class ExpressionReader:
         if operator == "*":
             return self._dereference(operand, kind, place)
         if operator == "&" and isinstance(operand, Name):
-            operand.symbol.has_address = True
+            operand.symbol.addresses += 1
         return Unary(place, kind, operator, operand)
 
     def _dereference(self, pointer: Expression, kind: CType, place: Location) -> Expression:
@@ -327,11 +329,16 @@ class ExpressionReader:
             if operator in ("<<=", ">>=") and isinstance(left.type, IntegerType):
                 computed = promoted(left.type)
             return Assignment(place, kind, operator[:-1], left, right, computed)
+        if operator == "," and (self._hoisted is not None or not has_effects(left)):
+            # What is not sequenced may come in any order: the left operand is evaluated first.
+            if self._hoisted is not None and has_effects(left):
+                self._hoisted += apart(Evaluate(place, 0, 0, left))
+            return right
         if operator in ("", ","):
             return Unsupported(
                 place,
                 kind,
-                "the comma operator is not supported",
+                "the comma operator is not supported where it may not be evaluated",
                 "write two statements; where assert() has it, define NDEBUG",
                 (left, right),
             )

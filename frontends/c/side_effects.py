@@ -8,13 +8,16 @@ from .c_types import IntegerType
 from .tree import (
     Assignment,
     Binary,
+    Call,
     Conditional,
     Declare,
     Evaluate,
     Expression,
     Name,
     Statement,
+    Unsupported,
     parts_of,
+    walk,
     with_parts,
 )
 
@@ -43,6 +46,15 @@ def apart(node: Statement) -> list[Statement]:
     if isinstance(node, Declare):
         return [*first, replace(node, value=rest), *last]
     return [*first, Evaluate(node.place, node.start, node.end, rest), *last]
+
+
+def has_effects(node: Expression) -> bool:
+    """Whether an expression does more than to compute a value."""
+    return any(
+        isinstance(each, Assignment | Call | Unsupported)
+        or (isinstance(each, Name) and each.symbol.is_volatile)
+        for each in walk(node)
+    )
 
 
 def _taken(node: Expression, before: list[Expression], behind: list[Expression]) -> Expression:

@@ -36,13 +36,18 @@ class Symbol:
     is_global: bool = False
     is_const: bool = False
     is_volatile: bool = False
-    has_address: bool = False
+    addresses: int = 0
     constant: int | float | None = None
     extents: tuple[Expression, ...] = ()
     spelling: str = ""
     through: tuple[Symbol, ...] = ()
     holder: Symbol | None = None
     has_rows: bool = False
+
+    @property
+    def has_address(self) -> bool:
+        """Whether its address is taken other than for a call that is inlined."""
+        return self.addresses > 0
 
     def __post_init__(self) -> None:
         self.spelling = self.spelling or self.name

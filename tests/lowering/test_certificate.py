@@ -144,6 +144,32 @@ def test_sums_are_reordered_under_fast_math_alone() -> None:
     assert check({**reverse, "fast_math": True}) is None
 
 
+def test_sums_of_copies_are_reordered() -> None:
+    text = """func.func @f(%n: index, %A: memref<?xf64>) {
+      affine.for %j = 0 to %n {
+        %s = affine.load %A[0] : memref<?xf64>
+        %x = affine.load %A[%j + 1] : memref<?xf64>
+        %y = arith.addf %s, %x : f64
+        affine.store %y, %A[0] : memref<?xf64>
+      }
+      return
+    }"""
+    schedule = loopwright.load(text)["f"].schedule("pack{loops=j array=A reads=S0.1}")
+    data = json.loads(json.dumps(certificate(schedule)))
+    assert check(data) is None
+    nest = [data["nest"][0]]
+    nest += [re.sub(r"\bi0\b", "(n + -1 * i0 + -1)", line) for line in data["nest"][1:]]
+    assert any("run copy" in line for line in nest)
+    assert check({**data, "nest": nest}) is not None
+    assert check({**data, "nest": nest, "fast_math": True}) is None
+    (copied,) = (k for k, line in enumerate(nest) if "load A[" in line and "+ 1" in line)
+    other = [*nest[:copied], nest[copied].replace("+ 1]", "+ 0]"), *nest[copied + 1 :]]
+    assert check({**data, "nest": other, "fast_math": True}) is not None
+    (start, end), *_ = calls(nest)
+    never = [*nest[:start], *nest[end + 1 :]]
+    assert check({**data, "nest": never, "fast_math": True}) is not None
+
+
 def test_a_statement_has_one_name() -> None:
     data = json.loads(text_of("atax"))
     data["program"] = [line.replace("run S1", "run S0") for line in data["program"]]

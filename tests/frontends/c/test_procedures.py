@@ -30,6 +30,12 @@ static void rows(int n, int m, double A[n][m], const double *x) {
         axpy(m - 1, x[i], x, &A[i][1]);
     }
 }
+static int piece(double v, double *whole, double *rest) {
+    if (v < 0) { *whole = -1; *rest = v; return 0; }
+    *whole = (int)v; *rest = v - *whole;
+    return *rest > 0.5;
+}
+static void swapped(int *a, int *b) { int t = *a; *a = *b; *b = t + 1; }
 static void counted(int n, double *x) { n = n / 2; while (n > 0) { x[n] += 1; n--; } }
 """
 
@@ -51,6 +57,14 @@ BODIES = {
         "if (i > 2) axpy(n, 1.0, x, A[i]); }"
     ),
     "with a loop over data": "for (int i = 0; i < n; i++) counted(n, A[i]);",
+    "results at addresses": (
+        "for (int i = 0; i < n; i++) { double a, b; z[i] = piece(1.25 * x[i], &a, &b); "
+        "A[i][0] = a; A[0][i] = b; }"
+    ),
+    "one variable twice": (
+        "int k = 0; for (int i = 0; i < n; i++) { int l = i; swapped(&k, &l); swapped(&l, &l); "
+        "z[i] = k + 10 * l; }"
+    ),
     "without loops": "for (int i = 0; i < n; i++) set(A[i % 4], i % 4 < n ? i % 4 : 0, x[i]);",
     "one behind the other": "scale(n, A[0], 3.0); for (int i = 0; i < n; i++) scale(n, A[i], 2.0);",
 }

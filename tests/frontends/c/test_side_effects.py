@@ -11,6 +11,11 @@ from support.c_code import assert_same_as_compiled
 HEAD = "void f(int n, int m, int *A, int *B, double *x, double *y) {{\n"
 FORM = HEAD + "#pragma scop\n    {0}\n#pragma endscop\n}}\n"
 BODIES = (
+    "double t; for (int i = 0; i < n; i++) y[i] = (t = x[i] * 2, t * t + 1);",
+    "int k; for (int i = 0; i < n; i++) { int q = (k = A[i], k += B[i], k * 2); B[i] = q + k; }",
+    "for (int i = 0; i < n; i++) x[i] = 1.5, y[i] = (x[i] += 2.0, x[i] * 3.0);",
+    "int k = 0; for (int i = 0; i < n; i++) A[i] = 3 * (k++, (k += 2, k) + B[i]);",
+    "int i, j; for (i = 0, j = n - 1; i < j; i++, j--) { double t = (x[i] *= 2, x[j]); x[j] = t; }",
     "int k = 0; for (int i = 0; i < n; i++) if (x[i] > 0.5) y[k++] = x[i]; A[0] = k;",
     "int k = 0; for (int i = 0; i < n; i++) for (int j = i; j < m; j++) y[k++] = x[j] - i;",
     "int k = -1, l = 3; for (int i = 0; i < n; i++) y[++k] = x[i] * l--;",
