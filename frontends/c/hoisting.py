@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .c_types import ArrayType
+from .c_types import ArrayType, NumberType
 from .idioms import bare
 from .tree import (
     Assignment,
@@ -35,10 +35,19 @@ def spread(statements: Sequence[Statement], start: int, end: int) -> None:
 def keeps_order(hoisted: Sequence[Statement], expression: Expression | None) -> bool:
     """Whether an expression is the same with the calls in it made before all else.
 
-    Calls that write memory must be all that it computes: `x = next(state)`. The left operands of
+    Calls that write memory, but for variables that it does not use, must be all that it computes:
+    `x = next(state)`. The left operands of
     commas are statements already: what else the expression has is not sequenced with them.
     """
-    if not any(True for _ in _written([e for e in hoisted if not isinstance(e, Evaluate)])):
+    written = set(_written([each for each in hoisted if not isinstance(each, Evaluate)]))
+    used = (
+        set()
+        if expression is None
+        else {each.symbol for each in walk(expression) if isinstance(each, Name)}
+    )
+    if not written or (
+        expression is not None and all(map(_is_own, written)) and not written & used
+    ):
         return True
     calls = [each for each in hoisted if isinstance(each, Block)]
     if expression is None or len(calls) != 1:
@@ -51,6 +60,12 @@ def keeps_order(hoisted: Sequence[Statement], expression: Expression | None) -> 
     results = {each.symbol for each in hoisted if isinstance(each, Declare)}
     value = bare(value)
     return isinstance(value, Name) and value.symbol in results
+
+
+def _is_own(symbol: Symbol) -> bool:
+    """Whether only its name leads to a variable, a number."""
+    is_number = isinstance(symbol.type, NumberType)
+    return is_number and not (symbol.is_global or symbol.has_address or symbol.is_volatile)
 
 
 def _parts(target: Expression) -> Iterator[Expression]:

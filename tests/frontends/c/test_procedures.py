@@ -61,6 +61,10 @@ BODIES = {
         "for (int i = 0; i < n; i++) { double a, b; z[i] = piece(1.25 * x[i], &a, &b); "
         "A[i][0] = a; A[0][i] = b; }"
     ),
+    "results at addresses beside others": (
+        "int c = 0; for (int i = 0; i < n; i++) { double a, b; if (piece(1.25 * x[i], &a, &b) > 0) "
+        "c += 1; c += 2 * piece(x[i], &a, &b); A[i][0] = a - b; z[i] = c; }"
+    ),
     "one variable twice": (
         "int k = 0; for (int i = 0; i < n; i++) { int l = i; swapped(&k, &l); swapped(&l, &l); "
         "z[i] = k + 10 * l; }"
