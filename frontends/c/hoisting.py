@@ -40,11 +40,8 @@ def keeps_order(hoisted: Sequence[Statement], expression: Expression | None) -> 
     commas are statements already: what else the expression has is not sequenced with them.
     """
     written = set(_written([each for each in hoisted if not isinstance(each, Evaluate)]))
-    used = (
-        set()
-        if expression is None
-        else {each.symbol for each in walk(expression) if isinstance(each, Name)}
-    )
+    every = () if expression is None else walk(expression)
+    used = {each.symbol for each in every if isinstance(each, Name)}
     if not written or (
         expression is not None and all(map(_is_own, written)) and not written & used
     ):

@@ -292,10 +292,11 @@ class Expressions:
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
             every = self.extents(node.value)
             parts = (node.slice.lower, node.slice.upper, node.slice.step)
-            bounds = [None if each is None else literal_of(each) for each in parts]
-            if every is None or not all(each is None or type(each) is int for each in bounds):
+            written = [each for each in parts if each is not None]
+            bounds = [number for each in written if isinstance(number := literal_of(each), int)]
+            if every is None or len(bounds) < len(written):
                 return None
-            return every[slice(*bounds)]
+            return every[slice(*(None if each is None else bounds.pop(0) for each in parts))]
         array = node.value if isinstance(node, ast.Attribute) and node.attr == "shape" else None
         if isinstance(node, ast.Call) and self.captured.resolve(node.func) is np.shape:
             array = node.args[0] if len(node.args) == 1 and not node.keywords else None
