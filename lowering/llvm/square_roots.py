@@ -100,7 +100,7 @@ def _by_products(module: ModuleEmitter, form: Format) -> ir.Function:
     entry, usual, other = blocks
 
     def splat(number: float) -> ir.Constant:
-        return ir.Constant(kind, [number] * lanes)
+        return ir.Constant(kind, number)
 
     builder = ir.IRBuilder(entry)
     in_range = builder.and_(

@@ -99,6 +99,7 @@ class Check:
             require(is_plain and {*operands} == loads, "a combination of something else")
             self.parts[last] = part
         # Which arrays of the program the places of an array of the nest stand for; None: copies.
+        self.users: dict[str, set[str | None]]
         self.users = {f"_{array}": {f"_{array}"} for array in data["arrays"]}
         self._find_buffers()
         for copy in (each for each in self.copies if each.accesses[1].array not in self.buffers):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections import namedtuple
 from itertools import count, product
+from typing import Any
 
 import islpy as isl
 
@@ -77,6 +78,8 @@ class Statement:
         self.text, self.name, self.block, self.time = text, name, block, time
         self.domain, self.kinds = block.domain.set_tuple_name(name), ""
         self.accesses, self.stored, self.values = [], [], dict(text.scalars)
+        self.origin: Any = None
+        self.instances: Any = None
 
     def map(self, name, text):
         """Affine expressions of the loops around: one value each, in each iteration."""
@@ -205,6 +208,7 @@ class Text:
         else:
             found = re.fullmatch(rf"({_SSA}) = ((?:arith|math)\.[^{{]*)", line)
             require(found, f"not in the subset: {line}")
+            assert found is not None
             operands = [statement.values[name] for name in re.findall(_SSA, found[2])]
             value = self.values.number(re.sub(_SSA, "{}", found[2]), *operands)
         require(found[1] not in statement.values, f"{found[1]} is defined twice")

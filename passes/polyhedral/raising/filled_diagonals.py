@@ -185,6 +185,6 @@ class _Hole:
         if parameter.dimension is None:
             return as_index(argument, self.condition)
         position = arith.ConstantOp(IntegerAttr(parameter.dimension, IndexType()))
-        size = memref.DimOp.from_source_and_index(argument, position.result)
+        size = memref.DimOp(argument, position.result)
         insert_before(self.condition, position, size)
         return size.result
