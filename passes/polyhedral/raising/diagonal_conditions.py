@@ -28,7 +28,7 @@ from ....dialects.affine import ApplyOp, LoadOp
 from ..linear_terms import linear_terms
 from .cells import insert_before
 
-_TRAPPING = (
+_NOT_FOR_ALL = (
     "arith.ceildivsi",
     "arith.ceildivui",
     "arith.divsi",
@@ -36,7 +36,9 @@ _TRAPPING = (
     "arith.floordivsi",
     "arith.remsi",
     "arith.remui",
+    "math.external",
 )
+"""Operations that may end the program for some operands."""
 
 
 def select_on_diagonal(condition: IfOp) -> bool:
@@ -138,4 +140,4 @@ def only_computes(operation: Operation) -> bool:
     if isinstance(operation, ApplyOp | YieldOp):
         return True
     is_value = operation.name.startswith(("arith.", "math.")) and not operation.regions
-    return is_value and operation.name not in _TRAPPING
+    return is_value and operation.name not in _NOT_FOR_ALL

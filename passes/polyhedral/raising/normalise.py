@@ -79,7 +79,6 @@ def normalise(function: func.FuncOp) -> NormalForm:
     demote_carried_values(copy)
     select_compared_values(copy)
     make_updates_unconditional(copy)
-    drop_needless_marks(copy)
     for operation in list(copy.walk()):
         if operation.name in _DROPPED:
             operation.detach()
@@ -87,6 +86,7 @@ def normalise(function: func.FuncOp) -> NormalForm:
         elif operation is not copy:
             _check(operation)
     fill_diagonals(copy)
+    drop_needless_marks(copy)
     return NormalForm(copy, returns)
 
 

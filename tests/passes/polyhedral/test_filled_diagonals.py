@@ -63,9 +63,21 @@ READ_ONCE = """
         %s = affine.load %y[%i] : memref<?xf64>
         %t = arith.addf %s, %e : f64
         affine.store %t, %y[%i] : memref<?xf64>"""
-OTHERS = {"all": ALL, "neighbour": NEIGHBOUR, "remainder": REMAINDER, "read once": READ_ONCE}
+EXTERNAL = """
+        %e = func.call @inverse(%b) : (f64) -> f64
+        %s = affine.load %y[%i] : memref<?xf64>
+        %t = arith.addf %s, %e : f64
+        affine.store %t, %y[%i] : memref<?xf64>"""
+OTHERS = {
+    "external": EXTERNAL,
+    "all": ALL,
+    "neighbour": NEIGHBOUR,
+    "remainder": REMAINDER,
+    "read once": READ_ONCE,
+}
 
 PROGRAM = """
+func.func private @inverse(f64) -> f64 attributes {llvm.readnone}
 func.func @f(%n: index, %m: index, %x: memref<?xf64>, %y: memref<?xf64>, %z: memref<?x3xf64>,
              %v: memref<?x3xf64>, %p: memref<?x?xf64>) {
   affine.for %i = 0 to %n {
@@ -138,3 +150,37 @@ def test_an_iteration_alone_accesses_nothing() -> None:
 def test_sums_are_reductions() -> None:
     (statement,) = scop_of(program(SUM)).statements
     assert statement.body[-1].operands[0].owner.name == "arith.addf"
+
+
+@pytest.mark.parametrize("left", ["", "%w = arith.mulf %s, %a : f64"])
+def test_products_before_the_condition_are_fused_as_written(left: str) -> None:
+    """`y[i] += x[i] * x[j]` with the product outside of the condition is no fused operation."""
+    text = f"""
+      func.func @f(%n: index, %x: memref<?xf64>, %y: memref<?xf64>) {{
+        affine.for %i = 0 to %n {{
+          %half = arith.constant 0.5 : f64
+          affine.store %half, %y[%i] : memref<?xf64>
+          affine.for %j = 0 to %n {{
+            %a = affine.load %x[%i] : memref<?xf64>
+            %b = affine.load %x[%j] : memref<?xf64>
+            %q = arith.mulf %a, %b : f64
+            affine.if affine_set<(d0, d1) : (d0 - d1 == 0)>(%i, %j) {{
+            }} else {{
+              %s = affine.load %y[%i] : memref<?xf64>
+              {left}
+              %t = arith.addf %{"w" if left else "s"}, %q : f64
+              affine.store %t, %y[%i] : memref<?xf64>
+            }}
+          }}
+        }}
+        return
+      }}"""
+    assert is_filled(text)
+    function = loopwright.load(text)["f"]
+    x = np.random.default_rng(0).standard_normal(40)
+    expected = np.zeros(40)
+    function.compile(None)(40, x, expected)
+    for schedule in ("default", "vectorize{loops=i width=8}"):
+        found = np.zeros(40)
+        function.compile(schedule, threads=1)(40, x, found)
+        np.testing.assert_array_equal(found, expected)
