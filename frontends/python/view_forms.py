@@ -39,9 +39,16 @@ class ViewForms:
         return None
 
     def copied(self, node: ast.expr) -> ast.expr | None:
-        """The array that an expression copies, such as `A.copy()`; None for all else."""
+        """The array that an expression copies, such as `A.copy()`; None for all else.
+
+        That of `np.transpose(A.copy())` is `np.transpose(A)`.
+        """
         if not isinstance(node, ast.Call) or node.keywords:
             return None
+        name, operands = self._form(node)
+        if name:
+            inner = self.copied(operands[0]) if operands else None
+            return None if inner is None else _of_another(node, operands[0], inner)
         found = self.expressions.captured.resolve(node.func)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "copy" and not node.args:
             array = node.func.value
@@ -65,11 +72,7 @@ class ViewForms:
             return self._einsum(node)
         if found is np.broadcast_to:
             return self._broadcast(node)
-        name = next((name for each, name in _FUNCTIONS.items() if each is found), "")
-        operands = node.args
-        if not name and isinstance(node.func, ast.Attribute):
-            name = node.func.attr if node.func.attr in _METHODS else ""
-            operands = [node.func.value, *operands]
+        name, operands = self._form(node)
         base = self.expressions.view(operands[0]) if name and operands else None
         if base is None or not base.rank or node.keywords:
             return None
@@ -81,6 +84,14 @@ class ViewForms:
             return None if is_new or arguments else base
         order = _order(arguments, base.rank, swaps=name == "swapaxes")
         return None if order is None else base.transposed(order)
+
+    def _form(self, node: ast.Call) -> tuple[str, list[ast.expr]]:
+        """The name of a function or method that gives a view, and its operands; "" for others."""
+        found = self.expressions.captured.resolve(node.func)
+        name = next((name for each, name in _FUNCTIONS.items() if each is found), "")
+        if name or not isinstance(node.func, ast.Attribute):
+            return name, node.args
+        return node.func.attr if node.func.attr in _METHODS else "", [node.func.value, *node.args]
 
     def _einsum(self, node: ast.Call) -> View | None:
         """Axes in another order, and diagonals: `np.einsum("ijj->ji", A)`."""
@@ -112,6 +123,15 @@ class ViewForms:
 
 def _is_one(found: object, functions: Sequence[object]) -> bool:
     return any(found is each for each in functions)
+
+
+def _of_another(node: ast.Call, operand: ast.expr, other: ast.expr) -> ast.expr:
+    """A call of a function or method with another operand."""
+    function = node.func
+    if isinstance(function, ast.Attribute) and function.value is operand:
+        function = ast.copy_location(ast.Attribute(other, function.attr, function.ctx), function)
+    arguments = [other if each is operand else each for each in node.args]
+    return ast.copy_location(ast.Call(function, arguments, []), node)
 
 
 def _part(base: View, name: str) -> View | None:

@@ -34,6 +34,13 @@ def relabelled(a: Any, x: Any, z: Any) -> Any:
     return d * 1, t + 1
 
 
+def transposed_copies(a: Any, x: Any, z: Any) -> Any:
+    b, c = np.transpose(a.copy()), a.copy().swapaxes(0, 1)
+    b[0, 1] = 5.0
+    a[1, 2] = 7.0
+    return b * 2, c + 1, np.transpose(a.copy())[0] * 1, a.copy().transpose() + a.T
+
+
 def filled(a: Any, x: Any, z: Any) -> Any:
     np.fill_diagonal(a, 3.0)
     np.fill_diagonal(a[1:, 1:].T, x[1:])
@@ -92,7 +99,7 @@ def conjugates(a: Any, x: Any, z: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "function", [diagonal, relabelled, filled, parts, axes, copies, conjugates]
+    "function", [diagonal, relabelled, transposed_copies, filled, parts, axes, copies, conjugates]
 )
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_stores_are_seen(function: Callable[..., Any], kind: Any) -> None:

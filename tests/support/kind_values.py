@@ -197,6 +197,13 @@ class KindValues(KindParts):
         chosen = ", ".join(choose(self.chooser, ((one, other), (other, one))))
         return self.code.emit(f"arith.select {test}, {chosen} : {kind}", kind, scope)
 
+    def _of_pair(
+        self, scope: Scope, kind: str, points: ArraySpec, pair: tuple[Index, Index]
+    ) -> str:
+        """A difference or product of two elements."""
+        one, other = (self._get(scope, points, [multiple(index)]) for index in pair)
+        return self._difference(scope, kind, one, other)
+
     def _lookups(self, rows: Linear) -> list[ArraySpec]:
         """Arrays of integers from 0 to `rows`."""
         arrays: list[ArraySpec] = []

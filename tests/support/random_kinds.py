@@ -198,10 +198,11 @@ class KindNests(KindValues):
         points, sums = self._array(kind, 1), self._array(kind, 1 + inner_loops)
         with self._loops(scope, 2, size) as (inner, (i, j)):
             difference = multiple(i) + multiple(j, -1).shifted(choose(self.chooser, (0, 0, 1, -2)))
+            is_before = chance(self.chooser, 30)
+            value = self._of_pair(inner, kind, points, (i, j)) if is_before else ""
             self.lines += [f"affine.if {affine_set([(difference, '==')])} {{", "} else {"]
             own = inner.inner()
-            one, other = (self._get(own, points, [multiple(each)]) for each in (i, j))
-            value = self._difference(own, kind, one, other)
+            value = value or self._of_pair(own, kind, points, (i, j))
             for _ in range(choose(self.chooser, (1, 1, 2))):
                 with self._loops(own, inner_loops, Linear((), 3)) as (innermost, rest):
                     place = [multiple(each) for each in (choose(self.chooser, (i, i, j)), *rest)]
