@@ -300,7 +300,7 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TuningDatabase:
 def test_what_was_kept_by_chance_is_put_right(database: TuningDatabase, before: str) -> None:
     """A time that no run reaches again stayed for ever, and `auto` used what it was of."""
     database.put(_question(), Tuned(before, 1e-12, 1e9))
-    options = TuningOptions(budget=5.0, threads=1, model="roofline", search="mcts")
+    options = TuningOptions(budget=20.0, threads=1, model="roofline", search="mcts")
     result = tune(function(), arguments(), options)
     found = database.get(_question())
     assert found is not None
