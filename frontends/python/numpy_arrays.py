@@ -44,6 +44,34 @@ def _fill_diagonal(a, val):
     np.einsum("ii->i", a[:, : len(a)])[...] = val
 
 
+def _grids(x, y):
+    columns = np.empty((len(y), len(x)), dtype=np.result_type(x, x))
+    rows = np.empty((len(y), len(x)), dtype=np.result_type(y, y))
+    columns[...] = x
+    rows[...] = y[:, None]
+    return columns, rows
+
+
+def _triu(m, k=0):
+    rows, columns = m.shape
+    kept = np.copy(m)
+    for i in range(rows):
+        for j in range(columns):
+            if j - i < k:
+                kept[i, j] = 0
+    return kept
+
+
+def _tril(m, k=0):
+    rows, columns = m.shape
+    kept = np.copy(m)
+    for i in range(rows):
+        for j in range(columns):
+            if j - i > k:
+                kept[i, j] = 0
+    return kept
+
+
 def _same(a):
     return a
 
@@ -210,6 +238,9 @@ ARRAYS: dict[Any, Callable[..., Any] | ByRank] = {
     np.repeat: {1: _repeated},
     np.atleast_2d: ROWS,
     np.interp: {1: _interpolated},
+    np.meshgrid: {1: _grids},
+    np.triu: {2: _triu},
+    np.tril: {2: _tril},
 }
 """What is replaced by the statements of a function."""
 

@@ -340,34 +340,6 @@ def _cross(a, b):
     return result
 
 
-def _grids(x, y):
-    columns = np.empty((len(y), len(x)), dtype=np.result_type(x, x))
-    rows = np.empty((len(y), len(x)), dtype=np.result_type(y, y))
-    columns[...] = x
-    rows[...] = y[:, None]
-    return columns, rows
-
-
-def _triu(m, k=0):
-    rows, columns = m.shape
-    kept = np.copy(m)
-    for i in range(rows):
-        for j in range(columns):
-            if j - i < k:
-                kept[i, j] = 0
-    return kept
-
-
-def _tril(m, k=0):
-    rows, columns = m.shape
-    kept = np.copy(m)
-    for i in range(rows):
-        for j in range(columns):
-            if j - i > k:
-                kept[i, j] = 0
-    return kept
-
-
 def _arange(stop):
     values = np.empty(stop, dtype=np.int64)
     for i in range(stop):
@@ -434,9 +406,6 @@ LOOPS: dict[Any, Callable[..., Any] | ByRank] = {
     np.flip: {1: _flip, 2: _flip_both},
     np.gradient: {1: _gradient},
     np.cross: {1: _cross},
-    np.meshgrid: {1: _grids},
-    np.triu: {2: _triu},
-    np.tril: {2: _tril},
 }
 """What is replaced by the statements of a function."""
 
