@@ -36,8 +36,8 @@ def keeps_order(hoisted: Sequence[Statement], expression: Expression | None) -> 
     """Whether an expression is the same with the calls in it made before all else.
 
     Calls that write memory, but for variables that it does not use, must be all that it computes:
-    `x = next(state)`. The left operands of
-    commas are statements already: what else the expression has is not sequenced with them.
+    `x = next(state)`. The left operands of commas are statements already: what else the expression
+    has is not sequenced with them.
     """
     written = set(_written([each for each in hoisted if not isinstance(each, Evaluate)]))
     every = () if expression is None else walk(expression)

@@ -3,9 +3,9 @@
 That of Intel's processors takes 24 cycles or more for eight doubles, and products run beside its
 divisions. An estimate y of 1 / sqrt(x) is improved together with g = x y and h = y / 2 (by R.
 Goldschmidt), and a last step rounds g + (x - g g) h, which is sqrt(x) to twice the digits (P.
-Markstein, Computation of Elementary Functions on the IBM RISC System/6000 Processor, 1990). Roots
-of doubles come so close to the middle of two neighbours for some hundreds of mantissas only; the
-tests try these.
+Markstein, Computation of Elementary Functions on the IBM RISC System/6000 Processor, 1990). Few
+numbers have a root that comes nearly that close to the middle of two neighbours; the tests try the
+closest ones.
 """
 
 from __future__ import annotations

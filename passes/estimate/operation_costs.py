@@ -125,7 +125,7 @@ def throughput(
         calls = _calls(operation, target, own_lanes, reassociate=reassociate)
         name = operation_class(kind, operation)
         by_products = 0.0
-        if explicit:
+        if explicit and name == "square_roots":
             by_products = _root_by_products(operation, own_lanes, target, reassociate=reassociate)
         cycles = calls or by_products or target.cycles[name]
         if not calls and own_lanes > 1:
@@ -142,7 +142,7 @@ def _root_by_products(
 ) -> float:
     """Cycles of a root of a whole vector, where code generation takes products; 0: it does not."""
     kind = operation.results[0].type
-    if not isinstance(operation, math.SqrtOp) or lanes != target.lanes(kind):
+    if lanes != target.lanes(kind):
         return 0.0
     if isinstance(kind, Float32Type) and not reassociate:
         return ROOT_OF_FLOATS * target.root_by_products
