@@ -44,7 +44,7 @@ class NetworkModel(LearnedModel):
         """Features of schedules as one input of the network."""
 
     def batch_key(self, features: Any) -> Any:
-        """Pairs with the same key are cheap together in a batch; by default all have the same."""
+        """Pairs with the same key are cheap together in a batch: those of kept batches have it."""
         return ()
 
     def fit(

@@ -216,7 +216,7 @@ def sequences(rows: Sequence[Sequence[int]]) -> Sequences:
 
 @dataclass(frozen=True)
 class Columns:
-    """A matrix without the columns that are zero in all rows; `index` are the numbers of those left.
+    """A matrix without the columns that are zero in all rows; `index` numbers the others.
 
     A vector has room for far more accesses and loops than most statements have.
     """
@@ -358,7 +358,7 @@ def layers(sizes: Sequence[int], dropout: float, gain: float = 1.0) -> nn.Sequen
 
 
 class Dropout(nn.Dropout):
-    """Dropout whose mask is drawn as uniform numbers: torch's own takes 1.6 times as long on a CPU."""
+    """Dropout by uniform numbers: on a CPU, torch's own takes 1.6 times as long."""
 
     def forward(self, input: Tensor) -> Tensor:
         """The input, with a share of it zero while training."""
