@@ -54,7 +54,8 @@ def rare_selections(block: Block) -> Mapping[Operation, RareSelections]:
             for operand in op.operands
             if isinstance(operand.owner, Operation) and operand.owner not in inside
         )
-        if len(needed) >= _FEWEST and is_ready and found.keys().isdisjoint(inside):
+        work = sum(not isinstance(op, arith.ConstantOp) for op in needed)
+        if work >= _FEWEST and is_ready and found.keys().isdisjoint(inside):
             group = RareSelections(tuple(selections), tuple(tests), tuple(needed))
             found |= dict.fromkeys(inside, group)
     return found

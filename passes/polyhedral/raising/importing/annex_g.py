@@ -1,7 +1,7 @@
 """Products and quotients of complex numbers whose infinities are recovered from NaN (Annex G of C).
 
-Compilers call a function where both parts are NaN; here its result is chosen (`rare_selections` makes
-a branch of that).
+Compilers call a function where both parts are NaN; here its result is chosen, which the lowering
+makes a branch of (`rare_selections`).
 """
 
 from __future__ import annotations
