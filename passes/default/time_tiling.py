@@ -42,6 +42,9 @@ POINTS = (256, 512, 1024, 2048, 4096)
 COMPUTING = 0.2
 """Nanoseconds that a statement instance takes when its data are in the nearest caches."""
 
+EXPOSED = 0.2
+"""The part of the lesser of computing and traffic that the other does not hide."""
+
 UNROLL = 4
 """Unrolled vectors: their neighbours are made of each other in registers."""
 
@@ -240,14 +243,17 @@ def _time(
         traffic += 2 * one_sweep * extents[0] / points * near
     if held * threads > target.capacity(3):
         traffic *= 2
-    width = whole[1] / _reach(statistics, band, extents, 1)
-    idle = 1 + (threads - 1) / max(width, 0.5)
+    # Of a wavefront's tiles, no two have the same rows or the same sweeps. A thread has up to one
+    # tile more than others, and those at both ends are cut.
+    width = min(whole[1] / _reach(statistics, band, extents, 1), whole[0] / sizes[0])
+    idle = 1 + threads / max(width, 0.5) if threads > 1 else 1
     partial = sum(
         _reach(statistics, band, extents, depth) / whole[depth]
         for depth in range(1, len(sizes))
         if depth == len(band) - 1
     )
-    return idle * (COMPUTING * (1 + partial) + traffic)
+    longer, shorter = sorted((COMPUTING * (1 + partial), traffic), reverse=True)
+    return idle * (longer + EXPOSED * shorter)
 
 
 def _reach(

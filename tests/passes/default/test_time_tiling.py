@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from support.reference_runs import function_of
@@ -117,6 +119,22 @@ def test_long_sweeps_are_tiled_in_time_and_run_along_wavefronts(
 )
 def test_others_are_not(name: str, sizes: dict[str, int]) -> None:
     assert tiled(function_of(f"polybench/{name}"), sizes) is None
+
+
+def test_few_sweeps_are_cut_so_that_threads_have_tiles() -> None:
+    function = function_of("polybench/jacobi-2d")
+    sweeps = {
+        threads: _sweeps(tiled(function, {"tsteps": 64, "n": 1300}, threads)) for threads in (1, 2)
+    }
+    assert sweeps[2] < sweeps[1]
+    assert 3 * 2 * sweeps[2] <= 64
+
+
+def _sweeps(schedule: Schedule | None) -> int:
+    """How many time steps a tile has."""
+    found = re.search(r"tile\{loops=t,\S* sizes=(\d+)", str(schedule))
+    assert found is not None
+    return int(found[1])
 
 
 def test_a_parallel_outermost_loop_is_no_time_loop() -> None:
