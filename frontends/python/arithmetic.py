@@ -80,6 +80,12 @@ def index_of(value: Value) -> Index | None:
     return value.index if isinstance(value, Constant) else None
 
 
+def _known(value: Index) -> int | None:
+    """A number, also where it is an extent that is one."""
+    affine = value.affine
+    return None if affine is None or affine.terms else affine.constant
+
+
 def _fits_other(value: Value, other: Value) -> bool:
     """Whether a value is an integer of Python that is known and fits the type of the other."""
     if not isinstance(value, Constant) or value.element is not None:
@@ -326,17 +332,18 @@ class Arithmetic:
             return one.plus(other)
         if kind is ast.Sub:
             return one.plus(other, -1)
-        constant = right.value if isinstance(right, Constant) else None
+        constant = _known(other)
         if kind is ast.Mult:
-            if isinstance(left, Constant):
-                return other.times(int(left.value))
-            return None if constant is None else one.times(int(constant))
+            factor = _known(one)
+            if factor is not None:
+                return other.times(factor)
+            return None if constant is None else one.times(constant)
         affine = one.affine
         if affine is None or constant is None or constant <= 0:
             return None
         if kind is ast.FloorDiv:
-            return Index((quotient("floordiv", affine, int(constant)),))
-        return Index((quotient("mod", affine, int(constant)),)) if kind is ast.Mod else None
+            return Index((quotient("floordiv", affine, constant),))
+        return Index((quotient("mod", affine, constant),)) if kind is ast.Mod else None
 
     def _divide(self, left: Value, right: Value, node: ast.AST) -> Value:
         if not is_float(left) and not is_float(right):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -166,6 +168,19 @@ class Calls:
             return self._extremum(function, values, node)
         if function.kind == "integer":
             return self._rounded(function, values[0], node)
+        if function.kind == "scaled":
+            factor = math.pi / 180 if function.operation == "radians" else 180 / math.pi
+            scaled = arithmetic.binary(
+                ast.Mult, self.floating(values[0], function, node), Constant(factor), node
+            )
+            assert isinstance(scaled, Scalar)
+            return replace(scaled, weak=function.of_math)
+        if function.kind == "reciprocal":
+            if not is_float(values[0]):
+                raise expressions.source.error(
+                    node, "NumPy's reciprocal of an integer is one", "write 1 / x"
+                )
+            return arithmetic.binary(ast.Div, Constant(1), values[0], node)
         if function.kind == "external":
             return self._external(function, values, node)
         return self._float(function, values, node)

@@ -55,6 +55,7 @@ _METHODS = {
     "max": "max",
     "min": "min",
     "dot": "dot",
+    "trace": "trace",
 }
 
 

@@ -444,7 +444,9 @@ class Expressions:
         if isinstance(node.op, ast.Invert) and element_of(value).is_truth:
             return self.arithmetic.binary(ast.BitXor, value, Constant(cast(Number, np.True_)), node)
         if isinstance(node.op, ast.Invert):
-            return self.arithmetic.binary(ast.BitXor, value, Constant(-1), node)
+            element = element_of(value)
+            ones = np.iinfo(element.numpy).max if element.is_unsigned else -1
+            return self.arithmetic.binary(ast.BitXor, value, Constant(int(ones)), node)
         return value
 
 

@@ -13,7 +13,8 @@ from .captured import MISSING, Captured
 from .functions import known
 from .meanings import copied, meant
 from .numpy_arrays import EYE
-from .numpy_functions import ARANGE_BETWEEN, FORMULAS, LOOPS, METHODS, VARIANTS
+from .numpy_formulas import FORMULAS
+from .numpy_functions import ARANGE_BETWEEN, LOOPS, METHODS, VARIANTS
 from .source import PythonSource
 
 Found = TypeVar("Found")

@@ -106,6 +106,11 @@ def _table() -> dict[Callable[..., Any], Known]:
     for name in ("floor", "ceil", "trunc"):
         add(math, name, "integer", f"math.{name}", 1)
         add(np, name, "float", f"math.{name}", 1)
+    for name, other in (("degrees", "rad2deg"), ("radians", "deg2rad")):
+        add(math, name, "scaled", name, 1)
+        add(np, name, "scaled", name, 1)
+        add(np, other, "scaled", name, 1)
+    add(np, "reciprocal", "reciprocal", "", 1)
     add(builtins, "round", "integer", "math.roundeven", 1)
     add(np, "rint", "float", "math.roundeven", 1)
     add(builtins, "abs", "absolute", "", 1)

@@ -172,7 +172,7 @@ class LoopForms(ast.NodeTransformer):
             last = targets[-1]
             if not isinstance(last, ast.Tuple) or len(last.elts) != len(call.args):
                 return
-            arrays, targets = call.args, last.elts
+            arrays, targets = self._unzipped(call.args, last.elts)
         if not all(map(_is_place, arrays)) or not all(isinstance(e, ast.Name) for e in targets):
             return
         counter = position if isinstance(position, ast.Name) else None
@@ -196,6 +196,23 @@ class LoopForms(ast.NodeTransformer):
         for each in (node.target, node.iter, *first):
             _place_at(each, written)
         node.body = [*first, *node.body]
+
+    def _unzipped(
+        self, arrays: list[ast.expr], targets: list[ast.expr]
+    ) -> tuple[list[ast.expr], list[ast.expr]]:
+        """The arrays of `zip(x, zip(y, z))`, each with its target in `a, (b, c)`."""
+        pairs: list[tuple[ast.expr, ast.expr]] = []
+        for array, target in zip(arrays, targets, strict=True):
+            inner = array.args if isinstance(array, ast.Call) else []
+            parts = target.elts if isinstance(target, ast.Tuple) else []
+            is_zip = isinstance(array, ast.Call) and (
+                self.captured.resolve(array.func) is builtins.zip
+            )
+            if is_zip and inner and len(inner) == len(parts):
+                pairs += zip(*self._unzipped(inner, parts), strict=True)
+            else:
+                pairs.append((array, target))
+        return [array for array, _ in pairs], [target for _, target in pairs]
 
 
 class _Substitution(ast.NodeTransformer):

@@ -1,4 +1,4 @@
-"""Functions of NumPy as Python: formulas, which are one expression, and loops.
+"""Functions of NumPy as Python: loops, and variants of formulas.
 
 These are never run: kernels have their statements, which must be those of the language.
 """
@@ -11,98 +11,20 @@ from typing import Any
 import numpy as np
 
 from .numpy_arrays import ARRAYS, ByRank
+from .numpy_formulas import (
+    diff,
+    flip,
+    flip_both,
+    fliplr,
+    sample_std,
+    sample_var,
+    std,
+    var,
+)
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false
-
-
-def _var(a, axis=None, keepdims=False):
-    return np.mean(
-        np.square(np.abs(a - np.mean(a, axis=axis, keepdims=True))), axis=axis, keepdims=keepdims
-    )
-
-
-def _std(a, axis=None, keepdims=False):
-    return np.sqrt(
-        np.mean(
-            np.square(np.abs(a - np.mean(a, axis=axis, keepdims=True))),
-            axis=axis,
-            keepdims=keepdims,
-        )
-    )
-
-
-def _count_nonzero(a, axis=None):
-    return np.sum(np.where(a, 1, 0), axis=axis)
-
-
-def _any(a, axis=None):
-    return np.sum(np.where(a, 1, 0), axis=axis) > 0
-
-
-def _all(a, axis=None):
-    return np.sum(np.where(a, 0, 1), axis=axis) == 0
-
-
-def _diff(a):
-    return a[..., 1:] - a[..., :-1]
-
-
-def _ptp(a, axis=None):
-    return np.max(a, axis=axis) - np.min(a, axis=axis)
-
-
-def _average(a, axis=None):
-    return np.mean(a, axis=axis)
-
-
-def _sign(a):
-    return np.where(a > 0, 1, np.where(a < 0, -1, np.where(a == 0, 0, a)))
-
-
-def _heaviside(x1, x2):
-    return np.where(x1 < 0, 0, np.where(x1 > 0, 1, np.where(x1 == 0, x2, x1 * 1.0)))
-
-
-def _nansum(a, axis=None, keepdims=False):
-    return np.sum(np.where(a != a, 0, a), axis=axis, keepdims=keepdims)
-
-
-def _sum_down(a, axis=0, keepdims=False):
-    return np.sum(a, axis=axis, keepdims=keepdims)
-
-
-def _product_down(a, axis=0, keepdims=False):
-    return np.prod(a, axis=axis, keepdims=keepdims)
-
-
-def _maximum_down(a, axis=0, keepdims=False):
-    return np.max(a, axis=axis, keepdims=keepdims)
-
-
-def _minimum_down(a, axis=0, keepdims=False):
-    return np.min(a, axis=axis, keepdims=keepdims)
-
-
-def _flip(a):
-    return a[::-1]
-
-
-def _flip_both(a):
-    return a[::-1, ::-1]
-
-
-def _rotated(m):
-    return m[:, ::-1].T
-
-
-def _flipud(a):
-    return a[::-1]
-
-
-def _fliplr(a):
-    return a[:, ::-1]
 
 
 def _cumsum(a):
@@ -123,6 +45,49 @@ def _cumprod(a):
         else:
             product[i] = a[i]
     return product
+
+
+def _cumsum_of_all(a):
+    total = np.full(a.shape[0] * a.shape[1], np.sum(a[:0]))
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            k = i * a.shape[1] + j
+            if k > 0:
+                total[k] = total[k - 1] + a[i, j]
+            else:
+                total[k] = a[i, j]
+    return total
+
+
+def _cumprod_of_all(a):
+    product = np.full(a.shape[0] * a.shape[1], np.prod(a[:0]))
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            k = i * a.shape[1] + j
+            if k > 0:
+                product[k] = product[k - 1] * a[i, j]
+            else:
+                product[k] = a[i, j]
+    return product
+
+
+def _kron(a, b):
+    result = np.empty(len(a) * len(b), dtype=np.result_type(a, b))
+    for i in range(len(a)):
+        for j in range(len(b)):
+            result[i * len(b) + j] = a[i] * b[j]
+    return result
+
+
+def _kron_of_matrices(a, b):
+    n, m = b.shape
+    result = np.empty((a.shape[0] * n, a.shape[1] * m), dtype=np.result_type(a, b))
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            for k in range(n):
+                for q in range(m):
+                    result[i * n + k, j * m + q] = a[i, j] * b[k, q]
+    return result
 
 
 def _running_maximum(a):
@@ -366,35 +331,17 @@ def _linspace(start, stop, num=50):
     return values
 
 
-FORMULAS: dict[Any, Callable[..., Any]] = {
-    np.var: _var,
-    np.std: _std,
-    np.count_nonzero: _count_nonzero,
-    np.any: _any,
-    np.all: _all,
-    np.diff: _diff,
-    np.ptp: _ptp,
-    np.sign: _sign,
-    np.average: _average,
-    np.flipud: _flipud,
-    np.fliplr: _fliplr,
-    np.heaviside: _heaviside,
-    np.nansum: _nansum,
-    np.rot90: _rotated,
-    np.add.reduce: _sum_down,
-    np.multiply.reduce: _product_down,
-    np.maximum.reduce: _maximum_down,
-    np.minimum.reduce: _minimum_down,
-}
-"""What is replaced by one expression of its arguments."""
-
 _ARGMAX: ByRank = {1: _argmax, 2: _argmax_of_all}
 _ARGMIN: ByRank = {1: _argmin, 2: _argmin_of_all}
 
+_CUMSUM: ByRank = {1: _cumsum, 2: _cumsum_of_all}
+_CUMPROD: ByRank = {1: _cumprod, 2: _cumprod_of_all}
+
 LOOPS: dict[Any, Callable[..., Any] | ByRank] = {
     **ARRAYS,
-    np.cumsum: {1: _cumsum},
-    np.cumprod: {1: _cumprod},
+    np.cumsum: _CUMSUM,
+    np.cumprod: _CUMPROD,
+    np.kron: {1: _kron, 2: _kron_of_matrices},
     np.maximum.accumulate: {1: _running_maximum},
     np.minimum.accumulate: {1: _running_minimum},
     np.argmax: _ARGMAX,
@@ -403,7 +350,7 @@ LOOPS: dict[Any, Callable[..., Any] | ByRank] = {
     np.arange: _arange,
     np.linspace: _linspace,
     np.convolve: {1: _convolved},
-    np.flip: {1: _flip, 2: _flip_both},
+    np.flip: {1: flip, 2: flip_both},
     np.gradient: {1: _gradient},
     np.cross: {1: _cross},
 }
@@ -423,12 +370,12 @@ VARIANTS: dict[Any, tuple[str, int, Mapping[Any, Callable[..., Any] | ByRank]]] 
     np.cumsum: (
         "axis",
         1,
-        {None: {1: _cumsum}, 0: _sums_down, 1: _sums_of_second, -1: _sums_across},
+        {None: _CUMSUM, 0: _sums_down, 1: _sums_of_second, -1: _sums_across},
     ),
     np.cumprod: (
         "axis",
         1,
-        {None: {1: _cumprod}, 0: _products_down, 1: _products_of_second, -1: _products_across},
+        {None: _CUMPROD, 0: _products_down, 1: _products_of_second, -1: _products_across},
     ),
     np.argmax: (
         "axis",
@@ -453,9 +400,11 @@ VARIANTS: dict[Any, tuple[str, int, Mapping[Any, Callable[..., Any] | ByRank]]] 
     np.flip: (
         "axis",
         1,
-        {None: {1: _flip, 2: _flip_both}, 0: _flip, 1: {2: _fliplr}, -1: {1: _flip, 2: _fliplr}},
+        {None: {1: flip, 2: flip_both}, 0: flip, 1: {2: fliplr}, -1: {1: flip, 2: fliplr}},
     ),
-    np.diff: ("axis", 2, {0: _diff_down, 1: _diff_of_second, -1: _diff}),
+    np.var: ("ddof", 4, {0: var, 1: sample_var}),
+    np.std: ("ddof", 4, {0: std, 1: sample_std}),
+    np.diff: ("axis", 2, {0: _diff_down, 1: _diff_of_second, -1: diff}),
     np.convolve: (
         "mode",
         2,

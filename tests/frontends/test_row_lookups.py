@@ -37,15 +37,15 @@ def updates(E: Any, k: Any) -> int:
     return 0
 
 
-def own_elements(E: Any, k: Any) -> float:
-    x = E[0].copy()
+def own_elements(t: Any, k: Any) -> float:
+    x = t[0].copy()
     x[:] = x[k[0]] + 1
-    x += E[1]
+    x += t[1]
     x[: len(k)] = x[k] + x[k[::-1]]
     x[1:] = x[:-1] + x[k[2]]
-    E += E[k[0]]
-    E[0] = E[k[1]]
-    E[:, 0] += E[1, k[2]]
+    t += t[k[0]]
+    t[0] = t[k[1]]
+    t[:, 0] += t[1, k[2]]
     return x @ x
 
 
@@ -63,6 +63,10 @@ def kept_rows(E: Any, k: Any) -> Any:
     return row
 
 
+def parts(result: Any) -> tuple[Any, ...]:
+    return result if isinstance(result, tuple) else (result,)  # pyright: ignore
+
+
 @pytest.mark.parametrize("function", [rows, columns, updates, own_elements, scattered, kept_rows])
 @pytest.mark.parametrize("how", ["none", "default"])
 def test_lookups(function: Callable[[Any, Any], Any], how: str) -> None:
@@ -70,12 +74,11 @@ def test_lookups(function: Callable[[Any, Any], Any], how: str) -> None:
     k[3] = k[1]
     own, given = E.copy(), E.copy()
     expected = function(own, k)
-    kernel = loopwright.kernel(function).typed(given, k)
-    schedule = None if how == "none" else "default"
-    result = kernel.compile(schedule, threads=2)(given, k)
+    decorated: Any = loopwright.kernel(function)
+    kernel = decorated.typed(given, k).compile(None if how == "none" else "default", threads=2)
+    result = kernel(given, k)
     np.testing.assert_allclose(given, own, rtol=1e-13)
-    wanted, found = (x if isinstance(x, tuple) else (x,) for x in (expected, result))
-    for one, other in zip(wanted, found, strict=True):
+    for one, other in zip(parts(expected), parts(result), strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-12)
 
 
