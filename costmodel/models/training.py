@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from .array_files import load_arrays, store_arrays
 from .learned_model import TrainingOptions, TrainingProgress
 from .model_files import check_plan
 from .tensors import arrays_in, descend, from_array, tensors_of, usable_device
-from .training_batches import Collate, Pool, Shuffled, in_batches
+from .training_batches import Collate, Entries, Pool, Shuffled, batch_kind
 
 VALIDATED_AT_ONCE = 512
 
@@ -36,6 +36,7 @@ class Recipe:
     """Default hyperparameters of a training.
 
     Training ends early after `patience` epochs without a better state, by default a fifth of all.
+    `keeps_batches`: batches are collated once, and keep their pairs.
     """
 
     epochs: int
@@ -44,18 +45,25 @@ class Recipe:
     batch: int = 32
     patience: int | None = None
     longest_gradient: float = 1.0
+    keeps_batches: bool = False
 
 
 @dataclass(frozen=True)
 class PairPool(Shuffled):
-    """Concatenated pairs of all programs, with percentage errors."""
+    """Concatenated pairs of all programs, with percentage errors.
+
+    `keys` say which pairs are cheap together in a batch.
+    """
 
     features: list[Any]
     speedups: Tensor
     censored: Tensor
+    keys: list[Any]
 
     @classmethod
-    def of(cls, programs: Sequence[ProgramExamples]) -> PairPool:
+    def of(
+        cls, programs: Sequence[ProgramExamples], key: Callable[[Any], Any] = lambda features: ()
+    ) -> PairPool:
         """The pairs of some programs; raises LearningError when there are none."""
         features = [each for program in programs for each in program.features]
         if not features:
@@ -64,7 +72,12 @@ class PairPool(Shuffled):
             features,
             from_array(np.concatenate([program.speedups for program in programs])).float(),
             from_array(np.concatenate([program.censored for program in programs])),
+            [key(each) for each in features],
         )
+
+    def order(self, random: torch.Generator) -> Sequence[int]:
+        """Shuffled, then sorted by the keys."""
+        return sorted(super().order(random), key=self.keys.__getitem__)
 
     def targets(self, chosen: Sequence[int], device: torch.device) -> tuple[Tensor, Tensor]:
         """Measured speed-ups, and which are censored."""
@@ -125,8 +138,9 @@ class Trainer:
             self.optimiser, max_lr=rate, total_steps=self.epochs * steps
         )
         self.order = torch.Generator().manual_seed(options.seed)
-        self.batches = in_batches(training, collate, self.batch, self.device, random=self.order)
-        self.validated = in_batches(validation, collate, VALIDATED_AT_ONCE, self.device)
+        kind = batch_kind(self.device, recipe.keeps_batches)
+        self.batches = kind(Entries(training, collate, self.batch, self.device), self.order)
+        self.validated = kind(Entries(validation, collate, VALIDATED_AT_ONCE, self.device), None)
         self.state = _State()
         self._stored_at = -STORED_EVERY
         self._unstored = False

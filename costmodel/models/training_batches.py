@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -115,15 +115,8 @@ def _of_seed(random: torch.Generator) -> torch.Generator:
     return torch.Generator().manual_seed(random.initial_seed())
 
 
-def in_batches(
-    pool: Pool,
-    collate: Collate,
-    size: int,
-    device: torch.device,
-    *,
-    random: torch.Generator | None = None,
-) -> Iterable[Batch]:
-    """The entries of a pool in batches; `random` draws an order for each iteration."""
-    entries = Entries(pool, collate, size, device)
-    kind = ResidentBatches if device.type == "cuda" else FreshBatches
-    return kind(entries, random)
+def batch_kind(
+    device: torch.device, keeps_batches: bool
+) -> type[ResidentBatches] | type[FreshBatches]:
+    """Resident where it is asked for, and on a GPU."""
+    return ResidentBatches if keeps_batches or device.type == "cuda" else FreshBatches

@@ -40,6 +40,12 @@ class Plan:
 
 
 @lru_cache(maxsize=1 << 16)
+def batch_key(shape: Shape) -> tuple[int, str]:
+    """Sorts trees by their height, then by their shape: fewer and larger operations for a batch."""
+    return len(plan_of(shape).levels), str(shape)
+
+
+@lru_cache(maxsize=1 << 16)
 def plan_of(shape: Shape) -> Plan:
     """The plan for a tree, whose outermost nodes are loops."""
     by_height: dict[int, list[tuple[int, tuple[int, ...], tuple[int, ...]]]] = {}
@@ -208,6 +214,41 @@ def sequences(rows: Sequence[Sequence[int]]) -> Sequences:
     )
 
 
+@dataclass(frozen=True)
+class Columns:
+    """A matrix without the columns that are zero in all rows; `index` numbers the others.
+
+    A vector has room for far more accesses and loops than most statements have.
+    """
+
+    values: Tensor
+    index: Tensor
+
+    @classmethod
+    def of(cls, matrix: Tensor) -> Columns:
+        """The columns that are not zero."""
+        index = matrix.any(0).nonzero()[:, 0]
+        return cls(matrix.index_select(1, index), index)
+
+    def beside(self, others: Sequence[Tensor], width: int) -> Columns:
+        """Followed by the columns of dense matrices; `width` is that of the whole first matrix."""
+        if not others:
+            return self
+        values = torch.cat([self.values, *others], 1)
+        added = values.shape[1] - len(self.index)
+        end = torch.arange(width, width + added, device=self.index.device)
+        return Columns(values, torch.cat([self.index, end]))
+
+    def through(self, network: nn.Sequential) -> Tensor:
+        """The output of layers for the whole matrix."""
+        first, *rest = network
+        assert isinstance(first, nn.Linear)
+        found = linear(self.values, first.weight.index_select(1, self.index), first.bias)
+        for each in rest:
+            found = each(found)
+        return found
+
+
 class SequenceEmbedding(nn.Module):
     """The last hidden state of an LSTM over sequences; a learned vector for empty ones."""
 
@@ -312,8 +353,18 @@ def layers(sizes: Sequence[int], dropout: float, gain: float = 1.0) -> nn.Sequen
         linear = nn.Linear(inputs, outputs)
         nn.init.xavier_uniform_(linear.weight, gain=gain if not parts else 1.0)
         nn.init.zeros_(linear.bias)
-        parts += [linear, nn.ELU(), nn.Dropout(dropout)]
+        parts += [linear, nn.ELU(), Dropout(dropout)]
     return nn.Sequential(*parts)
+
+
+class Dropout(nn.Dropout):
+    """Dropout by uniform numbers: on a CPU, torch's own takes 1.6 times as long."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input, with a share of it zero while training."""
+        if not self.training or input.is_cuda:
+            return super().forward(input)
+        return input * torch.rand_like(input).ge_(self.p).div_(1 - self.p)
 
 
 class Regression(nn.Module):

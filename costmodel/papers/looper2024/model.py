@@ -21,11 +21,13 @@ from ...models.network_model import NetworkModel, rows
 from ...models.training import Recipe
 from ..common.tree_features import TreeFeatures
 from ..common.tree_network import (
+    Columns,
     LoopEmbedding,
     Regression,
     SequenceEmbedding,
     Sequences,
     TreeBatch,
+    batch_key,
     batch_trees,
     count_loops,
     layers,
@@ -59,7 +61,7 @@ class LooperOptions:
 class Batch:
     """Vectors of statements and loops; operations and steps of all statements, with their rows."""
 
-    statements: Tensor
+    statements: Columns
     loops: Tensor
     operations: Tensor
     expressions: Sequences
@@ -77,6 +79,7 @@ class LooperNetwork(nn.Module):
         self.of_step = nn.Linear(STEP.width, STEP.width)
         self.of_schedule = SequenceEmbedding(STEP.width, options.step_size, bidirectional=True)
         self.of_expression = SequenceEmbedding(OPERATION.width, options.expression_size)
+        self.inputs = inputs
         self.has_schedules = options.transformations == "vectors"
         self.has_expressions = options.expression == "sequence"
         width = (
@@ -93,12 +96,12 @@ class LooperNetwork(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """A speed-up for each tree."""
-        parts = [batch.statements]
+        parts: list[Tensor] = []
         if self.has_schedules:
             parts.append(self.of_schedule(self.of_step(batch.steps), batch.schedules))
         if self.has_expressions:
             parts.append(self.of_expression(batch.operations, batch.expressions))
-        statements = self.statements(torch.cat(parts, 1))
+        statements = batch.statements.beside(parts, self.inputs).through(self.statements)
         loops = self.loops(statements, batch.trees, batch.loops)
         programs = self.of_roots(loops, batch.trees.roots)
         return self.regression(programs)
@@ -109,7 +112,7 @@ class Looper(NetworkModel):
 
     name = "looper"
     options_class = LooperOptions
-    recipe: ClassVar[Recipe] = Recipe(epochs=500)
+    recipe: ClassVar[Recipe] = Recipe(epochs=500, keeps_batches=True)
     options: LooperOptions
 
     @property
@@ -141,7 +144,7 @@ class Looper(NetworkModel):
             for each, shape in zip(features, shapes, strict=True)
         ]
         return Batch(
-            torch.cat([statements, tags], 1),
+            Columns.of(torch.cat([statements, tags], 1)),
             rows(loops, device),
             rows(operations, device),
             _consecutive(operations).to(device),
@@ -149,6 +152,10 @@ class Looper(NetworkModel):
             _consecutive(steps).to(device),
             batch_trees(shapes).to(device),
         )
+
+    def batch_key(self, features: TreeFeatures) -> tuple[int, str]:
+        """The tree."""
+        return batch_key(under_loops(features.structure.shape))
 
 
 def _padded(loops: NDArray[np.float16], count: int, width: int) -> NDArray[np.float16]:

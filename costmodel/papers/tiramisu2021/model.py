@@ -19,9 +19,11 @@ from ...models.training import Recipe
 from ..common.computation_vectors import TiramisuFeaturiser, statement_schema, tag_schema
 from ..common.tree_features import TreeFeatures
 from ..common.tree_network import (
+    Columns,
     LoopEmbedding,
     Regression,
     TreeBatch,
+    batch_key,
     batch_trees,
     layers,
     under_one_root,
@@ -44,7 +46,7 @@ class TiramisuOptions:
 class Batch:
     """Computation vectors (statements, width), and the trees that they are in."""
 
-    statements: Tensor
+    statements: Columns
     trees: TreeBatch
 
 
@@ -62,7 +64,7 @@ class TiramisuNetwork(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """A speed-up for each tree."""
-        loops = self.loops(self.statements(batch.statements), batch.trees)
+        loops = self.loops(batch.statements.through(self.statements), batch.trees)
         programs = loops.index_select(0, batch.trees.roots.index)
         return self.regression(programs)
 
@@ -72,7 +74,7 @@ class Tiramisu(NetworkModel):
 
     name = "tiramisu"
     options_class = TiramisuOptions
-    recipe: ClassVar[Recipe] = Recipe(epochs=700)
+    recipe: ClassVar[Recipe] = Recipe(epochs=700, keeps_batches=True)
     options: TiramisuOptions
 
     @property
@@ -90,4 +92,8 @@ class Tiramisu(NetworkModel):
         statements = rows([each.structure.statements for each in features], device)
         tags = rows([each.tags for each in features], device)
         trees = batch_trees([under_one_root(each.structure.shape) for each in features])
-        return Batch(torch.cat([statements, tags], 1), trees.to(device))
+        return Batch(Columns.of(torch.cat([statements, tags], 1)), trees.to(device))
+
+    def batch_key(self, features: TreeFeatures) -> tuple[int, str]:
+        """The tree."""
+        return batch_key(features.structure.shape)

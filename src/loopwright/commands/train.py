@@ -182,11 +182,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     save_model(arguments.output, model, card)
     folder = _report(arguments.output)
-    folder.mkdir(exist_ok=True)
     text = report_text(card, metrics)
     write_output(folder / "report.txt", f"{text}\n")
     write_output(folder / "card.json", f"{json.dumps(card, indent=2)}\n")
-    outcome.curve.write(folder / "curve.csv", goes_on=arguments.resume)
     _draw(folder, predicted, f"{model.name}, {metrics['test'].programs} test programs")
     print(text)
     print(f"\nwritten: {arguments.output}, {folder}")
@@ -396,11 +394,15 @@ def _train(
 
     line = ProgressLine(0)
     curve = TrainingCurve()
+    folder = _report(arguments.output)
+    folder.mkdir(exist_ok=True)
     is_late = False
 
     def report(progress: TrainingProgress) -> None:
         nonlocal is_late
         curve.append(progress)
+        # With each epoch: what happens in the background is seen, and stays after a kill.
+        curve.write(folder / "curve.csv", goes_on=arguments.resume)
         line.update(
             f"epochs: error {progress.training_error:.3f}, "
             f"validation {progress.validation_error:.3f}, best {progress.best:.3f}",

@@ -83,6 +83,7 @@ def test_ctrl_c_keeps_the_best_and_resume_goes_on(labels: Path, tmp_path: Path) 
     while not checkpoint.exists() and process.poll() is None and time.monotonic() < end:
         time.sleep(0.05)
     time.sleep(0.2)
+    assert (tmp_path / "a.model.report" / "curve.csv").read_text().startswith("epoch,")
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 130, errors

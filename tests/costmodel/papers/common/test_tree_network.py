@@ -8,9 +8,13 @@ from torch import Tensor, nn
 
 from loopwright.costmodel.papers.common.loop_structure import Node, Shape
 from loopwright.costmodel.papers.common.tree_network import (
+    Columns,
+    Dropout,
     LoopEmbedding,
     SequenceEmbedding,
+    batch_key,
     batch_trees,
+    layers,
     sequences,
 )
 
@@ -73,3 +77,38 @@ def test_a_batch_of_trees_is_embedded_as_each_loop_by_itself() -> None:
     ]
     for number, wanted in zip((0, 4, 5, 6), expected, strict=True):
         torch.testing.assert_close(together[number], wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("used", [[1, 4, 5], [], list(range(7))])
+def test_columns_that_are_zero_are_left_out_of_products_alone(used: list[int]) -> None:
+    torch.manual_seed(0)
+    network = layers([9, 6, 4], 0.0)
+    matrix, beside = torch.zeros(5, 7), torch.randn(5, 2)
+    matrix[:, used] = torch.randn(5, len(used))
+    columns = Columns.of(matrix)
+    assert columns.index.tolist() == used
+    found = columns.beside([beside], 7).through(network)
+    expected = network(torch.cat([matrix, beside], 1))
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
+    for own, other in zip(
+        gradients(found.square().sum(), network),
+        gradients(expected.square().sum(), network),
+        strict=True,
+    ):
+        torch.testing.assert_close(own, other, rtol=1e-5, atol=1e-5)
+
+
+def test_dropout_keeps_the_mean_and_does_nothing_outside_of_training() -> None:
+    torch.manual_seed(0)
+    dropout, ones = Dropout(0.2), torch.ones(400, 500, requires_grad=True)
+    found = dropout(ones)
+    assert set(found.unique().tolist()) == {0.0, 1.25}
+    assert found.mean().item() == pytest.approx(1.0, abs=0.01)
+    (gradient,) = torch.autograd.grad(found.sum(), ones)
+    assert torch.equal(gradient, found.detach())
+    assert torch.equal(dropout.eval()(ones), ones)
+
+
+def test_keys_of_trees_sort_by_height() -> None:
+    assert sorted([DEEP, CHAIN, FLAT], key=batch_key) == [FLAT, *sorted([DEEP, CHAIN], key=str)]
+    assert batch_key(FLAT) != batch_key(((0, (0, 1)),))
