@@ -83,7 +83,7 @@ def vector_hints(
     without |= dict.fromkeys(many_constants(function), False)
     if not reassociates:
         without |= dict.fromkeys(_cheap_terms(function), False)
-    return without | dict.fromkeys(_vectors_first(function, target), True)
+    return without | dict.fromkeys(_vectors_first(function, target, reassociates), True)
 
 
 def _without_vectors(
@@ -225,11 +225,37 @@ def _values(term: SSAValue | Rounded | None) -> Sequence[SSAValue]:
     return () if term is None else (term,)
 
 
-def _vectors_first(function: Operation, target: Target) -> Iterator[SSAValue]:
+def _vectors_first(function: Operation, target: Target, reassociates: bool) -> Iterator[SSAValue]:
     """The indices of innermost loops that are better vectorised than unrolled."""
     for loop in operations(function):
-        if isinstance(loop, affine.ForOp) and _suits_vectors(loop, target):
+        if isinstance(loop, affine.ForOp) and (
+            _suits_vectors(loop, target) or (reassociates and _adds_up_vectors(loop, target))
+        ):
             yield loop.body.block.args[0]
+
+
+def _adds_up_vectors(loop: affine.ForOp, target: Target) -> bool:
+    """Whether a loop only adds up elements that fill vectors, to sums of the loop around.
+
+    Unrolled, LLVM adds all of them one after the other.
+    """
+    trips, around = trip_count(loop), next(_around(loop), None)
+    inside, accesses = operations(loop)[1:], _accesses(loop)
+    if trips is None or not isinstance(around, affine.ForOp) or "llvm.unroll" in loop.attributes:
+        return False
+    if not all(map(_has_vector_form, inside)) or has_vectors(loop):
+        return False
+    if not _added_up(loop, accesses) or not set(loop.inits) <= set(around.body.block.args):
+        return False
+    if any(
+        _moved(access, *_indices(around)[0])
+        for op, access in accesses
+        if isinstance(op, affine.StoreOp)
+    ):
+        return False
+    moves = [(op, _moved(access, *_indices(loop)[0])) for op, access in accesses]
+    lanes = [target.lanes(op.results[0].type) for op, move in moves if move == 1]
+    return bool(lanes) and trips % max(lanes) == 0 and all(move <= 1 for _, move in moves)
 
 
 def _may_be_unrolled(loop: affine.ForOp) -> bool:

@@ -336,20 +336,23 @@ def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingConte
     """A nest under its first strategy, or under a rival that is estimated to be clearly better.
 
     Or not slower, and simpler: what memory bounds gains nothing by more steps. Rivals of
-    `COMPETING` are all `FALLBACKS`, and the nest as it is; such a strategy that is a fallback
-    itself has no preference. Rivals of others are `ALWAYS_COMPETING`.
+    `COMPETING`, and of what does not better the nest as it is, are all `FALLBACKS`, and that nest;
+    such a strategy that is a fallback itself has no preference. Rivals of others are
+    `ALWAYS_COMPETING`.
     """
     nest = nest_of(schedule.tree, first.names[0])
-    competes = first.strategy in COMPETING
+    names = first.names
+    own = None if first.strategy in FALLBACKS else first.on(schedule, context)
+    own = None if own is None else _shared_out(own, names, context)
+    competes = first.strategy in COMPETING or (
+        own is not None and estimate(own, context) >= estimate(schedule, context)
+    )
     proposed = (
         each(schedule, nest, context) for each in (FALLBACKS if competes else ALWAYS_COMPETING)
     )
-    names = first.names
     rivals = [_shared_out(rival, names, context) for rival in proposed if rival is not None]
     if competes:
         rivals.append(schedule)
-    own = None if first.strategy in FALLBACKS else first.on(schedule, context)
-    own = None if own is None else _shared_out(own, names, context)
     rated = ((estimate(rival, context), rival) for rival in rivals)
     least, best = min(rated, key=lambda each: each[0], default=(inf, None))
     if best is None or own is None:

@@ -68,6 +68,8 @@ def jammed_loops(schedule: Schedule, context: SchedulingContext) -> Schedule:
                 continue
             if any(_has_holes(schedule.scop.statement(name)) for name in statements(loop)):
                 continue
+            if _are_opaque_vectors(schedule, loop):
+                continue
             reached = seconds
             for factor in FACTORS:
                 jammed = _jam(schedule, loop, factor)
@@ -129,6 +131,17 @@ def _has_holes(statement: Statement) -> bool:
     """
     domain = statement.domain
     return domain.n_basic_set() > 1 and coalesced(domain).n_basic_set() > 1
+
+
+def _are_opaque_vectors(schedule: Schedule, around: Loop) -> bool:
+    """Whether LLVM may make vectors of statements that the estimate knows little about.
+
+    Not of copies that read at unlike places.
+    """
+    return any(
+        schedule.scop.statement(leaf.statement).is_opaque and schedule.is_coincident(inside[-1])
+        for leaf, inside in leaves(around)
+    )
 
 
 def _has_vectors_of_copies(innermost: Loop, nest: Tree, vectors: VectorLoops) -> bool:

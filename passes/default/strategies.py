@@ -28,6 +28,7 @@ from .recurrences import recurrences
 from .scattered_reductions import scattered_reductions
 from .skewed_rows import skewed_rows
 from .strict_order_reductions import strict_order_reductions
+from .sums_in_lanes import sums_in_lanes
 from .tensor_contraction import tensor_contraction
 from .tile_transposition import tile_transposition
 from .time_tiling import time_tiling
@@ -83,6 +84,7 @@ FALLBACKS: tuple[Strategy, ...] = (
     parallel_strips,
     unrolled_sums,
     partial_sums,
+    sums_in_lanes,
 )
 """Proposals for nests that one of `COMPETING` is the first to have an answer for."""
 

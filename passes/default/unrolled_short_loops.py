@@ -50,6 +50,9 @@ def unrolled_short_loops(
         return None
     if any(loop.is_marked for loop in loops(nest)):
         return None
+    # Statements beside the short loops may have longer ones.
+    if any(id(inner) in vectors for _, loop in vectors.values() for inner in loops(loop.body)):
+        return None
     try:
         for statement, loop in short.values():
             schedule = schedule.apply(Unroll((f"{statement}.{loop.name}",)))

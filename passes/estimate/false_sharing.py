@@ -7,11 +7,15 @@ from math import prod
 
 from ..polyhedral.schedule_tree import Loop, leaves, place_of
 from ..polyhedral.scop import Access
-from .program_statistics import Slope, subscript_steps
+from .program_statistics import Slope, StatementStatistics, subscript_steps
 from .scheduled_program import ScheduledProgram
+from .vector_loops import VectorLoops
 
 SHARED_LINE = 5e-8
 """Seconds until a line that another core has just written can be written (measured on a Zen 4)."""
+
+CHUNKS = 8
+"""Chunks for each thread of loops whose iterations take unlike times."""
 
 
 def shared_line_seconds(program: ScheduledProgram, loop: Loop, outer: tuple[Loop, ...]) -> float:
@@ -19,12 +23,15 @@ def shared_line_seconds(program: ScheduledProgram, loop: Loop, outer: tuple[Loop
 
     Where a thread has one part of each row, next to that of another thread, and both write to their
     parts of the same rows in every iteration of a loop inside. Arrays begin anywhere in a line.
+    And where threads take the next few columns of a triangle in turn.
     """
     seconds = 0.0
     for leaf, loops in leaves(loop, outer):
         statement = program.statement(leaf.statement)
         trips = statement.trips(loops)
         place = place_of(loop, loops)
+        if trips[place] > program.context.threads > 1:
+            seconds += _at_borders_of_columns(program, statement, loops, place)
         if not 1 < trips[place] <= program.context.threads:
             continue
         inside = loops[place + 1 :]
@@ -49,6 +56,36 @@ def shared_line_seconds(program: ScheduledProgram, loop: Loop, outer: tuple[Loop
             if again > 1:
                 seconds += again * lines * SHARED_LINE
     return seconds
+
+
+def _at_borders_of_columns(
+    program: ScheduledProgram, statement: StatementStatistics, loops: tuple[Loop, ...], place: int
+) -> float:
+    """Seconds for the lines between columns that threads write to at the same time."""
+    across = statement.motion(loops, loops[place])
+    writes = [
+        write
+        for write in statement.statement.writes
+        if write.array.argument is not None and _shares_rows(write, across)
+    ]
+    if not writes or all(
+        VectorLoops(program).has_constant_length(statement.statement.name, loops[: end + 1])
+        for end in range(place + 1, len(loops))
+    ):
+        return 0.0
+    trips = statement.trips(loops)
+    borders = min(trips[place], CHUNKS * program.context.threads) - 1
+    return sum(
+        borders
+        * SHARED_LINE
+        * prod(
+            count
+            for loop, count in zip(loops[place + 1 :], trips[place + 1 :], strict=True)
+            for along in [statement.direction(loops, loop)]
+            if along is None or statement.stride(write, along, program.statistics) not in (0, 1)
+        )
+        for write in writes
+    )
 
 
 def _shares_rows(write: Access, across: Sequence[Slope] | None) -> bool:

@@ -25,7 +25,7 @@ from .operation_costs import Changes, operation_class, throughput
 from .paired_products import adds_pairs
 from .partial_tiles import partial_cycles, utilisation
 from .program_statistics import StatementStatistics, bytes_of, is_moved, is_scalar
-from .recurrence_bound import recurrence
+from .recurrence_bound import lanes_latency, recurrence
 from .relative_work import opaque_operations
 from .scheduled_program import ScheduledProgram, innermost_loop, value_in_iterators
 from .strided_accesses import LARGEST_STRIDE
@@ -269,6 +269,7 @@ class InCoreTime:
                 self._latency_in_memory(statistics, around),
                 is_late * lanes * program.machine.masked_forwarding,
                 self._latency_in_order(statistics, loops, vector, lanes),
+                lanes_latency(statistics, loops, vector, lanes, program.machine),
             ),
             program.machine.guard_cycles * guards
             + partial_cycles(statistics, loops, utilised) * lanes / statistics.instances,

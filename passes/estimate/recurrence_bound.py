@@ -6,18 +6,21 @@ Rau, "Iterative modulo scheduling", 1996, section 2.2 (the recurrence-constraine
 from __future__ import annotations
 
 from itertools import product
+from math import log2
 
 import islpy as isl
 from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 
+from ..machine.machine import Machine
 from ..polyhedral.dependences import DependenceKind
-from ..polyhedral.schedule_tree import Loop
+from ..polyhedral.schedule_tree import Loop, place_of
 from ..polyhedral.scop import Access, Statement
 from ..schedules.schedule import Schedule
 from .elementary_functions import elementary_latency
 from .merged_operations import extremum_comparisons
 from .operation_costs import call_cycles, effective_type, operation_class, varying_results
+from .program_statistics import StatementStatistics
 
 _SUMS = (arith.AddfOp, arith.SubfOp)
 _PRODUCTS = (arith.MulfOp,)
@@ -59,6 +62,28 @@ def recurrence(schedule: Schedule, name: str, loop: Loop) -> float:
         ),
         default=0.0,
     )
+
+
+def lanes_latency(
+    statement: StatementStatistics,
+    loops: tuple[Loop, ...],
+    vector: Loop | None,
+    lanes: float,
+    machine: Machine,
+) -> float:
+    """Cycles per vector until its lanes are added up where a sum goes on in the loop around.
+
+    LLVM adds what the loop around hands on to one of the lanes.
+    """
+    place = 0 if vector is None else place_of(vector, loops)
+    if vector is None or vector.vector is not None or place == 0:
+        return 0.0
+    trips = statement.trips(loops)
+    both = loops[place - 1 : place + 1]
+    if trips[place - 1] <= 1 or not all(statement.rewrites(loops, loop) for loop in both):
+        return 0.0
+    steps = 1 + 2 * log2(lanes)
+    return steps * machine.latencies["additions"] / max(1.0, trips[place] / lanes)
 
 
 def _distance(pairs: isl.UnionMap, function: isl.MultiUnionPwAff) -> int:

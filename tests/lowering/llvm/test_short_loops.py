@@ -496,3 +496,14 @@ def test_sums_of_less_than_a_vector_are_lanes_of_the_loop_around(size: int, hint
     blocks = pixels.astype(np.int32).reshape(8, size, 8, size)
     np.testing.assert_array_equal(sums, blocks.sum(axis=(1, 3)))
     assert len(re.findall("!llvm.loop !", kernel.llvm_ir)) == hints
+
+
+@pytest.mark.parametrize(
+    ("terms", "fast", "is_told"), [(16, True, True), (16, False, False), (12, True, False)]
+)
+def test_sums_of_whole_vectors_are_no_chains(terms: int, fast: bool, is_told: bool) -> None:
+    """Unrolled, LLVM adds up their terms one by one."""
+    target = replace(Target.host(), vector_bits=512)
+    text = SUMS.replace("to 14", f"to {terms}").replace("%B[%i, 0]", "%B[0, 0]")
+    kernel = load(text)["copy"].compile(None, threads=1, fast_math=fast, target=target)
+    assert (VECTORS_FIRST in kernel.llvm_ir) == is_told

@@ -16,6 +16,7 @@ from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.isl_context import ISL_LOCK
 from loopwright.passes.polyhedral.schedule_tree import loops, statements
 from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 TABLE = """
 func.func @table(%n: index, %m: index, %W: memref<?x?xTYPE>, %H: memref<?x?xTYPE>) {
@@ -306,3 +307,33 @@ def test_iterations_around_a_hole_are_not_jammed(kind: str, condition: str, tmp_
     with ISL_LOCK:
         found = str(jammed_loops(original, SchedulingContext(sizes, 1)))
     assert "unroll-and-jam" not in found
+
+
+ROLLED = """
+func.func @roll(%n: index, %c: index, %s: index, %x: memref<?x?x?xf32>, %y: memref<?x?x?xf32>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %n {
+      affine.for %k = 0 to %c {
+        %0 = arith.addi %i, %s : index
+        %1 = arith.remsi %0, %n : index
+        %2 = arith.addi %j, %s : index
+        %3 = arith.remsi %2, %n : index
+        %4 = memref.load %x[%1, %3, %k] : memref<?x?x?xf32>
+        affine.store %4, %y[%i, %j, %k] : memref<?x?x?xf32>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+def test_vectors_of_what_is_not_affine_are_not_disturbed() -> None:
+    """Copies would read rows that lie anywhere; LLVM makes no vectors of them."""
+    (function,) = loopwright.load(ROLLED).values()
+    sizes = infer_extents(function.scop, {"n": 56, "c": 96, "s": 3})
+    original = Schedule.original(function.scop, Target.named("sapphirerapids"), reassociate=False)
+    shared = original.apply_all(parse_pipeline("parallel{loops=i}"))
+    with ISL_LOCK:
+        found = jammed_loops(shared, SchedulingContext(sizes, 2))
+    assert "unroll-and-jam" not in str(found)

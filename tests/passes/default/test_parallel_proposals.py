@@ -129,6 +129,34 @@ def test_long_loops_are_not_unrolled() -> None:
     assert unrolled_short_loops(original, nest, context_of(original, 2)) is None
 
 
+ROWS_BESIDE = """
+func.func @f(%n: index, %A: memref<?x4x40xf64>, %s: memref<?x4xf64>, %B: memref<?x40xf64>) {
+  affine.for %m = 0 to %n {
+    affine.for %i = 0 to 4 {
+      %0 = affine.load %s[%m, %i] : memref<?x4xf64>
+      affine.for %j = 0 to 40 {
+        %1 = affine.load %A[%m, %i, %j] : memref<?x4x40xf64>
+        %2 = arith.mulf %0, %1 : f64
+        affine.store %2, %A[%m, %i, %j] : memref<?x4x40xf64>
+      }
+    }
+    affine.for %k = 0 to 4 {
+      %3 = affine.load %s[%m, %k] : memref<?x4xf64>
+      %4 = arith.addf %3, %3 : f64
+      affine.store %4, %B[%m, %k] : memref<?x40xf64>
+    }
+  }
+  return
+}
+"""
+
+
+def test_no_vectors_of_long_loops_inside_of_others() -> None:
+    original = schedule_of(ROWS_BESIDE)
+    (nest,) = nests(original.tree)
+    assert unrolled_short_loops(original, nest, context_of(original, 2)) is None
+
+
 PLANES = """
 func.func @f(%n: index, %m: index, %A: memref<PLANESx?x?xf32>, %B: memref<PLANESx?x?xf32>) {
   affine.for %c = 0 to PLANES {

@@ -173,3 +173,48 @@ def test_sums_of_normalisations_run_in_lanes(element: str, n: int, m: int) -> No
     function.compile(chosen)(n, m, a, b)
     most = np.maximum(a.max(axis=1), 0)
     np.testing.assert_array_equal(b, (a - most[:, None]) + sums[:, None])
+
+
+GATHERED = """
+func.func @forces(%n: index, %m: index, %x: memref<?xf64>, %y: memref<?xf64>, %nb: memref<?x?xi32>,
+                  %f: memref<?xf64>, %g: memref<?xf64>) {
+  %zero = arith.constant 0.0 : f64
+  affine.for %i = 0 to %n {
+    %a = memref.alloca() : memref<f64>
+    %b = memref.alloca() : memref<f64>
+    affine.store %zero, %a[] : memref<f64>
+    affine.store %zero, %b[] : memref<f64>
+    affine.for %k = 0 to %m {
+      %0 = affine.load %nb[%i, %k] : memref<?x?xi32>
+      %j = arith.index_cast %0 : i32 to index
+      %1 = affine.load %x[%i] : memref<?xf64>
+      %2 = memref.load %x[%j] : memref<?xf64>
+      %u = arith.subf %1, %2 : f64
+      %3 = affine.load %y[%i] : memref<?xf64>
+      %4 = memref.load %y[%j] : memref<?xf64>
+      %v = arith.subf %3, %4 : f64
+      %5 = affine.load %a[] : memref<f64>
+      %6 = arith.addf %5, %u : f64
+      affine.store %6, %a[] : memref<f64>
+      %7 = affine.load %b[] : memref<f64>
+      %8 = arith.addf %7, %v : f64
+      affine.store %8, %b[] : memref<f64>
+    }
+    %9 = affine.load %a[] : memref<f64>
+    affine.store %9, %f[%i] : memref<?xf64>
+    %10 = affine.load %b[] : memref<f64>
+    affine.store %10, %g[%i] : memref<?xf64>
+  }
+  return
+}
+"""
+
+
+def test_answers_no_better_than_the_nest_as_it_is_have_rivals() -> None:
+    """Blocks of neighbours would be transposed, and gathered from memory again."""
+    (function,) = load(GATHERED).values()
+    sizes = infer_extents(function.scop, {"n": 2000, "m": 40})
+    target = Target.named("sapphirerapids")
+    chosen = default_schedule(function.scop, sizes, target, threads=2)
+    assert len(nests(chosen.tree)) == 1
+    assert "parallel" in str(chosen)

@@ -52,3 +52,35 @@ def test_narrow_states_of_filters_are_not_shared(zen3: None, kind: str) -> None:
     for n, c in ((20000, 32), (9000, 48)):
         chosen = str(default_schedule(scop, infer_extents(scop, {"n": n, "c": c}), threads=2))
         assert "parallel{loops=kt}" not in chosen
+
+
+UNPACK = """
+func.func @f(%n: index, %p: memref<?x?xf64>, %a: memref<?x?xf64>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to END {
+      %0 = affine.load %p[%i, %j] : memref<?x?xf64>
+      affine.store %0, %a[%j, %i] : memref<?x?xf64>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "place", "lines"),
+    [
+        ("affine_map<(d0) -> (d0 + 1)>(%i)", "%j, %i", 15 * 200.5),
+        # Threads have one part each of a rectangle, and rows of their own elsewhere.
+        ("%n", "%j, %i", 0),
+        ("affine_map<(d0) -> (d0 + 1)>(%i)", "%i, %j", 0),
+    ],
+)
+def test_columns_of_triangles_are_taken_in_turn(end: str, place: str, lines: float) -> None:
+    text = UNPACK.replace("END", end).replace("%a[%j, %i]", f"%a[{place}]")
+    schedule = schedule_of(text).apply_all(parse_pipeline("parallel{loops=i}"))
+    sizes = infer_extents(schedule.scop, {"n": 400})
+    program = ScheduledProgram(schedule, SchedulingContext(sizes, 2))
+    ((loop, outer),) = outermost_parallel_loops(schedule.tree)
+    found = shared_line_seconds(program, loop, outer)
+    assert found == pytest.approx(lines * SHARED_LINE, rel=0.01)
