@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..text.affine import Affine, Index, Name
 from ..text.emitter import Emitter
@@ -19,6 +20,16 @@ _LARGEST = 1 << 62
 
 _LARGEST_SIZE = 1 << 40
 """No size or loop variable is larger that is not multiplied by large constants."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """Elements that an expression of some rank loads; `subscripts` is None where they are data."""
+
+    node: ast.expr
+    array: ArrayValue
+    rank: int
+    subscripts: tuple[Affine, ...] | None
 
 
 class Accesses:
@@ -36,7 +47,7 @@ class Accesses:
         self.ranges: dict[Name, tuple[Index, Index]] = {}
         self.conditions: list[Affine] = []
         self.requirements: list[Requirement] = []
-        self.reads: list[tuple[ast.expr, View, tuple[Affine, ...]]] = []
+        self.reads: list[Read] = []
 
     def argument(self, array: ArrayValue) -> View:
         """An argument as a whole; equal names are equal extents."""
@@ -70,7 +81,7 @@ class Accesses:
             node, what, "bounds, and subscripts of what is written, may not depend on data"
         )
         subscripts = view.at(point)
-        self.reads.append((node, view, subscripts))
+        self.reads.append(Read(node, view.array, view.rank, subscripts))
         return self.loaded(f"affine.load {view.array.element(subscripts)}", view, node)
 
     def loaded(self, text: str, view: View, node: ast.AST) -> Scalar:

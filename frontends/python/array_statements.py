@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from ...dialects.errors import SourceError
+from .accesses import Read
 from .affine_sets import overwrites
 from .element_types import ElementType
 from .functions import PARTS
@@ -197,11 +198,11 @@ class ArrayStatements:
                 )
                 self.emitter.line(f"affine.store {stored}, {element}", node)
             early = [
-                (each, read)
-                for each, read, subscripts in reads[before:]
+                read
+                for read in reads[before:]
                 if read.array == view.array
-                and each is not target
-                and overwrites(written, subscripts, loops)
+                and read.node is not target
+                and (read.subscripts is None or overwrites(written, read.subscripts, loops))
             ]
             if not early:
                 self.nests.around(body, loops, node)
@@ -223,21 +224,21 @@ class ArrayStatements:
 
     def _take_old(
         self,
-        early: list[tuple[ast.expr, View]],
+        early: list[Read],
         view: View,
         node: ast.Assign | ast.AugAssign,
     ) -> None:
         """Computes before the loops what these would overwrite: numbers, one array, or all."""
         computed = self.expressions.computed
-        for each, read in early:
+        for read in early:
             if not read.rank:
                 with self.expressions.at(()):
-                    computed[each] = self.expressions.value(each)
-        arrays = [each for each, read in early if read.rank]
+                    computed[read.node] = self.expressions.value(read.node)
+        arrays = [read for read in early if read.rank]
         if not arrays:
             return
-        smaller = len(arrays) == 1 and early[0][1].rank < view.rank
-        old = arrays[0] if smaller else node.value
+        smaller = len(arrays) == 1 and arrays[0].rank < view.rank
+        old = arrays[0].node if smaller else node.value
         computed[old] = self.arrays.holding(view.array.name + "_old", old)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from ..text.affine import Affine, Index
@@ -38,6 +39,15 @@ class Evaluator(Protocol):
 
     @property
     def arithmetic(self) -> Arithmetic: ...
+
+    @property
+    def point(self) -> tuple[Affine, ...]:
+        """Where values are elements, of the result that all is broadcast to."""
+        ...
+
+    def at(self, point: tuple[Affine, ...]) -> AbstractContextManager[None]:
+        """Meanwhile, values are the elements at a point."""
+        ...
 
     def index(self, node: ast.expr, what: str) -> Index:
         """An affine integer; raises SourceError where it is none."""

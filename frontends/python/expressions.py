@@ -61,8 +61,14 @@ class Expressions:
         self.gathers = Gathers(self, self.accesses)
         self.view_forms = ViewForms(self)
         copied = self.view_forms.copied
-        self.shapes = Shapes(source, captured, self.view, copied, self.computed)
+        gathered = self.gathers.shape
+        self.shapes = Shapes(source, captured, self.view, copied, gathered, self.computed)
         self._point: tuple[Affine, ...] = ()
+
+    @property
+    def point(self) -> tuple[Affine, ...]:
+        """Where values are elements, of the result that all is broadcast to."""
+        return self._point
 
     @contextmanager
     def at(self, point: tuple[Affine, ...]) -> Generator[None]:

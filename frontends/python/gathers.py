@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from itertools import chain
 
-from ..text.affine import Index
-from .accesses import Accesses
+from ..text.affine import Affine, Index
+from .accesses import Accesses, Read
 from .evaluator import Evaluator
 from .values import Constant, Scalar, Value
 from .views import ONE, ZERO, View, same
@@ -22,15 +23,36 @@ class Gathers:
         self.guards = expressions.guards
 
     def base(self, node: ast.Subscript) -> View | None:
-        """The array, where each dimension has one subscript, and one of them depends on data."""
-        written = _subscripts(node)
-        whole = len(written) == 1 and self._is_array(written[0])
-        if not whole and not any(self._is_data(each) for each in written):
+        """The array, where a subscript depends on data, or is an array beside whole axes."""
+        written = subscripts(node)
+        arrays = [each for each in written if self._is_array(each)]
+        if len(arrays) > 1 or not (arrays or any(self._is_data(each) for each in written)):
             return None
         base = self.expressions.view(node.value)
-        if base is None or len(written) != base.rank:
+        if base is None or len(written) > base.rank or not all(map(_is_item, written)):
             return None
-        return base
+        has_slices = len(written) < base.rank or any(map(_is_all, written))
+        has_numbers = any(each not in arrays and not _is_all(each) for each in written)
+        return None if arrays and has_slices and has_numbers else base
+
+    def shape(self, node: ast.Subscript) -> tuple[Affine, ...] | None:
+        """The extents of such elements; None for all else."""
+        base = self.base(node)
+        return None if base is None else tuple(chain.from_iterable(self._extents(node, base)))
+
+    def _extents(self, node: ast.Subscript, base: View) -> list[tuple[Affine, ...]]:
+        """The extents that come from each axis of the array."""
+        items = _items(node, base)
+        return [
+            (extent,) if _is_all(each) else self.expressions.shape(each)
+            for each, extent in zip(items, base.extents, strict=True)
+        ]
+
+    def is_view(self, node: ast.expr) -> bool:
+        """Whether NumPy gives a view: where the subscripts that depend on data are numbers."""
+        if not isinstance(node, ast.Subscript) or not self.shape(node):
+            return False
+        return not any(map(self.expressions.shape, subscripts(node)))
 
     def _is_array(self, node: ast.expr) -> bool:
         """Whether a subscript is an array of numbers, and no mask: `x[J]`."""
@@ -74,6 +96,14 @@ class Gathers:
     def element(self, node: ast.Subscript, base: View) -> Scalar:
         """The element; raises SourceError, NotAffine."""
         self.emitter.require_operations(node, f"'{ast.unparse(node)}' is data")
+        rank = len(self.expressions.shape(node))
+        if rank > len(self.expressions.point):
+            raise self.source.error(
+                node,
+                f"'{ast.unparse(node)}' is an array of {rank} dimension{'s'[: rank - 1]} here",
+                "write a loop over its elements",
+            )
+        self.accesses.reads.append(Read(node, base.array, rank, None))
         return self.accesses.loaded(f"memref.load {self.place(node, base)}", base, node)
 
     def place(self, node: ast.Subscript, base: View) -> str:
@@ -84,13 +114,28 @@ class Gathers:
                 "a subscript that depends on data, of a slice",
                 "write the subscript of the array itself",
             )
-        indices = [self.index(each) for each in _subscripts(node)]
+        indices = self._indices(node, base)
         operands = [
             self.guards.affine(each.start, node) if each.axis is None else indices[each.axis]
             for each in base.subscripts
         ]
         kind = base.array.type
         return f"%{base.array.name}[{', '.join(operands)}] : {kind.mlir}"
+
+    def _indices(self, node: ast.Subscript, base: View) -> list[str]:
+        """The subscripts of each axis, at the point where the elements are."""
+        parts = self._extents(node, base)
+        own = self.expressions.point
+        own = own[len(own) - sum(map(len, parts)) :]
+        indices: list[str] = []
+        for each, part in zip(_items(node, base), parts, strict=True):
+            point, own = own[: len(part)], own[len(part) :]
+            if _is_all(each):
+                indices.append(self.guards.affine(ZERO if part == (ONE,) else point[0], node))
+                continue
+            with self.expressions.at(point):
+                indices.append(self.index(each))
+        return indices
 
     def _has_whole_axes(self, base: View) -> bool:
         """Whether each axis is a dimension of the array: extents of that are what is compared."""
@@ -122,5 +167,22 @@ class Gathers:
         return self.guards.index(value.name, element.mlir, unsigned=element.is_unsigned, node=node)
 
 
-def _subscripts(node: ast.Subscript) -> list[ast.expr]:
+def subscripts(node: ast.Subscript) -> list[ast.expr]:
+    """What is written between the brackets, for each axis."""
     return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+
+
+def _items(node: ast.Subscript, base: View) -> list[ast.expr]:
+    """One subscript for each axis: those that are not written are whole."""
+    written = subscripts(node)
+    return [*written, *(ast.Slice() for _ in range(base.rank - len(written)))]
+
+
+def _is_all(node: ast.expr) -> bool:
+    return isinstance(node, ast.Slice) and node.lower is node.upper is node.step is None
+
+
+def _is_item(node: ast.expr) -> bool:
+    """Whether a subscript is a number, an array or all of an axis."""
+    is_new = isinstance(node, ast.Constant) and (node.value is None or node.value is ...)
+    return not is_new and (_is_all(node) or not isinstance(node, ast.Slice))

@@ -99,6 +99,13 @@ class LocalArrays:
                 "a name for one of two arrays, which a condition chooses",
                 f"write ({ast.unparse(node)}).copy(), or np.where",
             )
+        if self.expressions.gathers.is_view(node):
+            spelled = ast.unparse(node)
+            raise self.source.error(
+                node,
+                f"'{spelled}' is a view in NumPy, which the kernel does not know where it is",
+                f"write {spelled}.copy(), or use it without a name",
+            )
         return self.holding(name, node)
 
     def returning(self, node: ast.expr) -> View:

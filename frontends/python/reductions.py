@@ -103,7 +103,9 @@ class Reductions:
         expressions = self.expressions
         known = node in expressions.computed or expressions.view(node) is not None
         if not known and expressions.shape(node):
-            expressions.computed[node] = self.arrays.named("held", node)
+            is_row = expressions.gathers.is_view(node)
+            hold = self.arrays.holding if is_row else self.arrays.named
+            expressions.computed[node] = hold("held", node)
 
     def kernel(self, node: ast.expr) -> CallableKernel | FunctionByRank | None:
         """The kernel that an expression calls."""
@@ -232,7 +234,7 @@ class Reductions:
                 f"'{form.kind}' of complex numbers is not supported",
                 "write it in terms of abs(z), z.real or z.imag",
             )
-        names = {view.array.name for _, view, _ in reads[before:]}
+        names = {read.array.name for read in reads[before:]}
         results = set(chain.from_iterable(position[x].names() for x in form.result))
         return _Printed(
             body,

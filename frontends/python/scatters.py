@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .gathers import subscripts
 from .reductions import Reductions
 from .views import View, broadcast, same, spelled_shape
 
@@ -38,10 +39,14 @@ class Scatters:
         base = self._base(target)
         if base is None:
             return False
-        value = node.value
-        if isinstance(node, ast.AugAssign):
+        value, operator = node.value, None
+        if isinstance(node, ast.AugAssign) and not any(
+            map(self.expressions.shape, subscripts(target))
+        ):
+            operator = type(node.op)  # no element comes twice
+        elif isinstance(node, ast.AugAssign):
             value = ast.copy_location(ast.BinOp(target, node.op, value), node.value)
-        self._store(target, base, value, None, node)
+        self._store(target, base, value, operator, node)
         return True
 
     def accumulate(self, node: ast.expr) -> bool:
@@ -59,9 +64,9 @@ class Scatters:
         return True
 
     def _base(self, target: ast.Subscript) -> View | None:
-        """The array, where its subscript is an array."""
+        """The array, where what its subscripts choose is an array."""
         base = self.expressions.gathers.base(target)
-        return base if base is not None and self.expressions.shape(target.slice) else None
+        return base if base is not None and self.expressions.shape(target) else None
 
     def _store(
         self,
@@ -72,10 +77,10 @@ class Scatters:
         node: ast.stmt | ast.expr,
     ) -> None:
         expressions = self.expressions
-        for each in (value, target.slice):
+        for each in (value, *subscripts(target)):
             self.reductions.compute(each, whole=False)
             self._hold(each, base)
-        shape, given = expressions.shape(target.slice), expressions.shape(value)
+        shape, given = expressions.shape(target), expressions.shape(value)
         joined = broadcast(shape, given)
         if joined is None or len(joined) != len(shape) or not all(map(same, joined, shape)):
             raise self.source.error(

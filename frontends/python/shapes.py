@@ -21,7 +21,8 @@ ELEMENTWISE_METHODS = ("astype", "conj", "conjugate")
 class Shapes:
     """Tells the shape of an expression, of which `view` gives those that are views.
 
-    Of those that copy an array, `copied` gives that. What is `computed` and no view is a number.
+    Of those that copy an array, `copied` gives that; `gathered` gives the shape of those whose
+    subscripts depend on data. What is `computed` and no view is a number.
     """
 
     def __init__(
@@ -30,12 +31,14 @@ class Shapes:
         captured: Captured,
         view: Callable[[ast.expr], View | None],
         copied: Callable[[ast.expr], ast.expr | None],
+        gathered: Callable[[ast.Subscript], Shape | None],
         computed: Container[ast.expr],
     ) -> None:
         self.source = source
         self.captured = captured
         self.view = view
         self.copied = copied
+        self.gathered = gathered
         self.computed = computed
 
     def of(self, node: ast.expr) -> Shape:
@@ -48,7 +51,8 @@ class Shapes:
         if node in self.computed:
             return ()
         if isinstance(node, ast.Subscript):
-            return self.of(node.slice)  # x[J] has the shape of J
+            found = self.gathered(node)
+            return self.of(node.slice) if found is None else found
         if isinstance(node, ast.BinOp):
             return self.joined([node.left, node.right], node)
         if isinstance(node, ast.UnaryOp):

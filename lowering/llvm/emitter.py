@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any, TypeAlias
 
 from llvmlite import ir
@@ -18,13 +18,17 @@ from ..memory.interleaved_loads import InterleavedLoads, interleaved_loads
 from .heap import Heap
 from .joined_stores import JoinedStores, joined_stores
 from .module import ModuleEmitter
+from .rare_selections import RareSelections, rare_selections
 from .shifted_loads import ShiftedLoad, shifted_loads
 from .transposed_loads import TransposedLoads, transposed_loads
-from .types import I64, VOID, UnsupportedTypeError, check_layout, value_type
+from .types import I1, I64, VOID, UnsupportedTypeError, check_layout, value_type
 
 Emit: TypeAlias = "Callable[[FunctionEmitter, Any], None]"
 Emitters: TypeAlias = Mapping[str, Emit]
 """From the name of an operation to what emits it."""
+
+_RARELY = (1, 2000)
+"""Weights of a branch that is hardly ever taken."""
 
 
 @dataclass(frozen=True)
@@ -185,17 +189,45 @@ class FunctionEmitter:
         self.scopes.append([])
         around, self.loaded = self.loaded, set()
         passed: list[ir.Value] = []
+        rare = rare_selections(block)
         for operation in block.ops:
             if operation.has_trait(IsTerminator):
                 passed = self.all_values(operation.operands)
                 break
-            emit = self.module.emitters.get(operation.name)
-            if emit is None:
-                raise SourceError.at(operation, f"operation '{operation.name}' cannot be compiled")
-            emit(self, operation)
+            group = rare.get(operation)
+            if group is None:
+                self._emit(operation)
+            elif operation is group.selections[0]:
+                self._emit_rarely(group)
         self._close_scope()
         self.loaded = around
         return passed
+
+    def _emit(self, operation: Operation) -> None:
+        emit = self.module.emitters.get(operation.name)
+        if emit is None:
+            raise SourceError.at(operation, f"operation '{operation.name}' cannot be compiled")
+        emit(self, operation)
+
+    def _emit_rarely(self, group: RareSelections) -> None:
+        """Selections, and what they need, behind a branch on the tests; else the false values."""
+        usual = self.all_values(each.rhs for each in group.selections)
+        holds = reduce(self.builder.and_, self.all_values(group.tests))
+        if isinstance(holds.type, ir.VectorType):
+            holds = self.call_intrinsic("llvm.vector.reduce.or", [holds], I1, [holds.type])
+        before, rarely, after = self.builder.block, self.block("rarely"), self.block("after")
+        self.builder.cbranch(holds, rarely, after).set_weights(_RARELY)
+        self.builder.position_at_end(rarely)
+        for operation in (*group.needed, *group.selections):
+            self._emit(operation)
+        end = self.builder.block
+        self.builder.branch(after)
+        self.builder.position_at_end(after)
+        for selection, other in zip(group.selections, usual, strict=True):
+            phi = self.builder.phi(other.type)
+            phi.add_incoming(other, before)
+            phi.add_incoming(self.values[selection.result], end)
+            self.values[selection.result] = phi
 
     def finish(self) -> None:
         """Ends the last block, except for its return instruction, and connects the first ones."""

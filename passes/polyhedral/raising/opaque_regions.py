@@ -278,12 +278,18 @@ def _outline(first: Operation, last: Operation, name: str) -> func.FuncOp:
         assert following is not None
         moved.append(following)
     inside = dict.fromkeys(operation for each in moved for operation in each.walk())
+    for operation in [each for each in inside if isinstance(each, memref.DeallocOp)]:
+        if operation.memref.owner not in inside:  # of an array that the region does not use
+            del inside[operation]
+            moved = [each for each in moved if each is not operation]
+            operation.detach()
+            operation.erase()
     for operation in inside:
         _check(operation)
     body = Block()
     copies = _copied(moved, inside, body)
     outside: dict[SSAValue, SSAValue] = {}
-    block.insert_op_before(call := func.CallOp(name, [], []), first)
+    block.insert_op_before(call := func.CallOp(name, [], []), moved[0])
     for operation in moved:
         operation.detach()
         body.add_op(operation)
@@ -302,12 +308,12 @@ def _outline(first: Operation, last: Operation, name: str) -> func.FuncOp:
             operation.operands[position] = outside[value]
     body.add_op(func.ReturnOp())
     call.operands = list(outside)
-    call.location = last.location
+    call.location = moved[-1].location
     call.attributes[OPAQUE] = UnitAttr()
     kind = FunctionType.from_lists(list(body.arg_types), [])
     outlined = func.FuncOp(name, kind, Region(body), visibility=StringAttr("private"))
     outlined.attributes[OPAQUE] = UnitAttr()
-    outlined.location = last.location
+    outlined.location = moved[-1].location
     drop_needless_marks(outlined)
     return outlined
 

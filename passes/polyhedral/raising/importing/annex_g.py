@@ -1,6 +1,7 @@
 """Products and quotients of complex numbers whose infinities are recovered from NaN (Annex G of C).
 
-Compilers call a function where both parts are NaN; here its result is chosen, without a branch.
+Compilers call a function where both parts are NaN; here its result is chosen, which the lowering
+makes a branch of (`rare_selections`).
 """
 
 from __future__ import annotations
