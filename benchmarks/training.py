@@ -49,7 +49,8 @@ def row(part: str, found: Mapping[str, float]) -> list[record.Cell]:
 
 def shown(epochs: Sequence[Mapping[str, str]]) -> list[list[record.Cell]]:
     """Some epochs of a curve, the first and the last among them."""
-    chosen = np.unique(np.geomspace(1, len(epochs), SHOWN).round().astype(int)) - 1
+    numbers = np.geomspace(1, len(epochs), SHOWN).round().astype(int)
+    chosen: list[int] = (np.unique(numbers) - 1).tolist()
     return [
         [
             int(epochs[number]["epoch"]),
