@@ -43,10 +43,6 @@ class NetworkModel(LearnedModel):
     def collate(self, features: Sequence[Any], device: torch.device) -> Any:
         """Features of schedules as one input of the network."""
 
-    def batch_key(self, features: Any) -> Any:
-        """Pairs with the same key are cheap together in a batch: those of kept batches have it."""
-        return ()
-
     def fit(
         self,
         training: Sequence[ProgramExamples],
@@ -56,7 +52,7 @@ class NetworkModel(LearnedModel):
         """Trains with the recipe of the paper."""
         with seeded(options.seed):
             self.network = self.build()
-            pools = PairPool.of(training, self.batch_key), PairPool.of(validation)
+            pools = PairPool.of(training), PairPool.of(validation)
             train_network(self.network, self.collate, *pools, self.recipe, options)
 
     def score(self, features: Sequence[Any]) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,20 +50,14 @@ class Recipe:
 
 @dataclass(frozen=True)
 class PairPool(Shuffled):
-    """Concatenated pairs of all programs, with percentage errors.
-
-    `keys` say which pairs are cheap together in a batch.
-    """
+    """Concatenated pairs of all programs, with percentage errors."""
 
     features: list[Any]
     speedups: Tensor
     censored: Tensor
-    keys: list[Any]
 
     @classmethod
-    def of(
-        cls, programs: Sequence[ProgramExamples], key: Callable[[Any], Any] = lambda features: ()
-    ) -> PairPool:
+    def of(cls, programs: Sequence[ProgramExamples]) -> PairPool:
         """The pairs of some programs; raises LearningError when there are none."""
         features = [each for program in programs for each in program.features]
         if not features:
@@ -72,12 +66,7 @@ class PairPool(Shuffled):
             features,
             from_array(np.concatenate([program.speedups for program in programs])).float(),
             from_array(np.concatenate([program.censored for program in programs])),
-            [key(each) for each in features],
         )
-
-    def order(self, random: torch.Generator) -> Sequence[int]:
-        """Shuffled, then sorted by the keys."""
-        return sorted(super().order(random), key=self.keys.__getitem__)
 
     def targets(self, chosen: Sequence[int], device: torch.device) -> tuple[Tensor, Tensor]:
         """Measured speed-ups, and which are censored."""

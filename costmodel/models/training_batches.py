@@ -1,4 +1,4 @@
-"""Batches of a training: collated when they are needed, or once, to stay on a GPU."""
+"""Batches of a training: collated when they are needed, or once, to be kept."""
 
 from __future__ import annotations
 
@@ -91,9 +91,9 @@ class FreshBatches:
 class ResidentBatches:
     """The same batches in each iteration, in another order; they are collated once.
 
-    Collating takes longer than a GPU computes: batches keep their entries, as in the published code
-    of Tiramisu 2021. Which entries these are follows from the seed of the order alone, so that an
-    interrupted training goes on with the same.
+    Collating takes longer than a GPU computes, and a tenth of a step of a tree network on a CPU:
+    batches keep their entries, as in the published code of Tiramisu 2021. Which entries these are
+    follows from the seed of the order alone, so that an interrupted training goes on with the same.
     """
 
     entries: Entries

@@ -40,12 +40,6 @@ class Plan:
 
 
 @lru_cache(maxsize=1 << 16)
-def batch_key(shape: Shape) -> tuple[int, str]:
-    """Sorts trees by their height, then by their shape: fewer and larger operations for a batch."""
-    return len(plan_of(shape).levels), str(shape)
-
-
-@lru_cache(maxsize=1 << 16)
 def plan_of(shape: Shape) -> Plan:
     """The plan for a tree, whose outermost nodes are loops."""
     by_height: dict[int, list[tuple[int, tuple[int, ...], tuple[int, ...]]]] = {}

@@ -27,7 +27,6 @@ from ..common.tree_network import (
     SequenceEmbedding,
     Sequences,
     TreeBatch,
-    batch_key,
     batch_trees,
     count_loops,
     layers,
@@ -152,10 +151,6 @@ class Looper(NetworkModel):
             _consecutive(steps).to(device),
             batch_trees(shapes).to(device),
         )
-
-    def batch_key(self, features: TreeFeatures) -> tuple[int, str]:
-        """The tree."""
-        return batch_key(under_loops(features.structure.shape))
 
 
 def _padded(loops: NDArray[np.float16], count: int, width: int) -> NDArray[np.float16]:

@@ -23,7 +23,6 @@ from ..common.tree_network import (
     LoopEmbedding,
     Regression,
     TreeBatch,
-    batch_key,
     batch_trees,
     layers,
     under_one_root,
@@ -93,7 +92,3 @@ class Tiramisu(NetworkModel):
         tags = rows([each.tags for each in features], device)
         trees = batch_trees([under_one_root(each.structure.shape) for each in features])
         return Batch(Columns.of(torch.cat([statements, tags], 1)), trees.to(device))
-
-    def batch_key(self, features: TreeFeatures) -> tuple[int, str]:
-        """The tree."""
-        return batch_key(features.structure.shape)

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from loopwright.costmodel.models.tensors import shuffled
-from loopwright.costmodel.models.training import PairPool
 from loopwright.costmodel.models.training_batches import Entries, FreshBatches, ResidentBatches
 
 CPU = torch.device("cpu")
@@ -73,17 +72,3 @@ def test_resident_batches_stay_and_follow_from_the_seed() -> None:
     again = [batch.inputs for batch in ResidentBatches(ENTRIES, resumed)]
     assert set(again) == set(epochs[0])
     assert again == [batch.inputs for batch in batches]
-
-
-def test_pairs_of_one_key_are_together_in_a_batch() -> None:
-    nothing = torch.zeros(12)
-    pool = PairPool(list(range(12)), nothing, nothing.bool(), [n % 3 for n in range(12)])
-    entries = Entries(pool, collate, 4, CPU)
-    found = [batch.inputs for batch in ResidentBatches(entries, generator(1))]
-    assert sorted(tuple(sorted(batch)) for batch in found) == [
-        (0, 3, 6, 9),
-        (1, 4, 7, 10),
-        (2, 5, 8, 11),
-    ]
-    others = [batch.inputs for batch in ResidentBatches(entries, generator(2))]
-    assert sorted(found) != sorted(others)

@@ -12,7 +12,6 @@ from loopwright.costmodel.papers.common.tree_network import (
     Dropout,
     LoopEmbedding,
     SequenceEmbedding,
-    batch_key,
     batch_trees,
     layers,
     sequences,
@@ -107,8 +106,3 @@ def test_dropout_keeps_the_mean_and_does_nothing_outside_of_training() -> None:
     (gradient,) = torch.autograd.grad(found.sum(), ones)
     assert torch.equal(gradient, found.detach())
     assert torch.equal(dropout.eval()(ones), ones)
-
-
-def test_keys_of_trees_sort_by_height() -> None:
-    assert sorted([DEEP, CHAIN, FLAT], key=batch_key) == [FLAT, *sorted([DEEP, CHAIN], key=str)]
-    assert batch_key(FLAT) != batch_key(((0, (0, 1)),))
