@@ -20,6 +20,9 @@ from .values import splat
 _INFINITY = 0x7F800000
 """The bits of infinity; those of zero differ from them in no other bit."""
 
+_ALL_OTHERS = ("afn", "arcp", "contract", "ninf", "nnan", "nsz")
+"""What `fast` stands for besides `reassoc`."""
+
 _CLASSES = 0b1110
 """Both zeros and infinity, as the instruction `vfpclassps` counts its classes."""
 
@@ -75,7 +78,17 @@ def quotient(emitter: FunctionEmitter, op: arith.DivfOp, flags: Sequence[str]) -
             return builder.fmul(left, builder.fmul(square, root, flags=flags), flags=flags)
         if _has_root(divisor):
             flags = [flag for flag in flags if flag not in ("arcp", "fast")]
-    return builder.fdiv(left, right, flags=flags)
+    return builder.fdiv(left, right, flags=_apart(flags))
+
+
+def _apart(flags: Sequence[str]) -> list[str]:
+    """The flags without the licence to reassociate.
+
+    With it, LLVM divides products: `x / y * z` as `x * z / y`, in a loop over `z` as often as that
+    runs.
+    """
+    rest = [flag for flag in flags if flag not in ("reassoc", "fast")]
+    return [*rest, *_ALL_OTHERS] if "fast" in flags else rest
 
 
 def _by_product(

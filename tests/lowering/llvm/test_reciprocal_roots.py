@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.machine_code import NUMPY_TYPES
+from support.machine_code import NUMPY_TYPES, MachineCode
 
 from loopwright import load
 from loopwright.passes.machine.target import Target
@@ -95,3 +95,37 @@ def test_quarters_are_square_roots() -> None:
     ]
     assert roots[0] == 0
     assert roots[1] >= 2
+
+
+ROWS = """
+func.func @f(%n: index, %m: index, %x: memref<?xf64>, %z: memref<?x?xf64>) {
+  %one = arith.constant 1.0 : f64
+  affine.for %i = 0 to %n {
+    %w = memref.alloca() : memref<4xf64>
+    affine.for %l = 0 to 4 {
+      %a = affine.load %x[4 * %i + %l] : memref<?xf64>
+      %q = arith.divf %one, %a : f64
+      affine.store %q, %w[%l] : memref<4xf64>
+    }
+    affine.for %k = 0 to %m {
+      affine.for %l = 0 to 4 {
+        %a = affine.load %w[%l] : memref<4xf64>
+        %b = affine.load %z[4 * %i + %l, %k] : memref<?x?xf64>
+        %c = arith.mulf %a, %b : f64
+        affine.store %c, %z[4 * %i + %l, %k] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("vectorise", [None, False])
+def test_quotients_stay_outside_of_loops_over_products(vectorise: bool | None) -> None:
+    code = MachineCode(ROWS, fast_math=True, vectorise=vectorise)
+    rng = np.random.default_rng(4)
+    x, z = rng.random(40) + 0.5, rng.random((40, 200))
+    expected = (1 / x)[:, None] * z
+    code("f", 10, 200, x, z)
+    np.testing.assert_array_equal(z, expected)
