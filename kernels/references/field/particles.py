@@ -66,12 +66,22 @@ def coulomb_grid(height: int, width: int, atoms: int, *arrays: Array) -> None:
         potential[i] = (charge / np.sqrt(squares)).sum(1)
 
 
+def point_vortices(n: int, *arrays: Array) -> None:
+    """Velocities that point vortices give each other."""
+    x, y, strength, u, v = arrays
+    dx, dy = x[:, None] - x, y[:, None] - y
+    squares = dx**2 + dy**2
+    np.fill_diagonal(squares, np.inf)
+    u[...] = -(strength / squares * dy).sum(1)
+    v[...] = (strength / squares * dx).sum(1)
+
+
 REFERENCES: Mapping[str, Callable[..., None]] = MappingProxyType(
     {
         function.__name__: function
         for function in (
             *(gravity, lennard_jones, pairwise_distances, kmeans_assign, kmeans_update),
-            *(coulomb_grid,),
+            *(coulomb_grid, point_vortices),
         )
     }
 )
