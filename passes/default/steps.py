@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import gcd
 from typing import Any
 
+from ..polyhedral.schedule_tree import loops_around
 from ..polyhedral.scop import Array
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule, Transformation
@@ -96,7 +97,7 @@ class Steps:
 
         With `paired`, pairs of values of that subscript lie together in a panel. Each value of the
         subscript `first` has panels of its own. `options` are others of `Pack`. Returns the name of
-        the loop over panels; raises TransformationError.
+        the outermost loop of the copy, inside of `loop`; raises TransformationError.
         """
         rank = len(array.shape)
         leading = (cut,) if first is None else (first, cut)
@@ -121,9 +122,8 @@ class Steps:
             if paired != rank - 2:
                 others = [copied[k] for k in range(rank - 1) if k != paired]
                 self.step(Interchange((*others, *tiled)))
-        tile = Tile(tuple(tiled), tuple(sizes))
-        blocks, *_ = tile.new_loops(self.schedule)
-        self.step(tile)
+        self.step(Tile(tuple(tiled), tuple(sizes)))
         self.step(Unroll(tuple(tiled)))
         self.step(Vectorize((copied[cut],), lanes))
-        return f"{copy}.{blocks}"
+        around = [each.name for each in loops_around(self.schedule.tree, copy)]
+        return f"{copy}.{around[around.index(loop) + 1]}"

@@ -260,11 +260,11 @@ class _Plan(Steps):
         statement = self.schedule.scop.statement(self.found.statement)
         for copy in copies:
             reads = [f"{statement.name}.{read_number(statement, access)}" for access in copy.reads]
-            panels = self.pack_panels(
+            rows = self.pack_panels(
                 tiles[0], copy.array, copy.cut, copy.width, scaled=copy.scaled, reads=tuple(reads)
             )
             if self.threads > 1:
-                self.step(Parallel((panels,)))
+                self.step(Parallel((rows,)))
 
     def _stride(self, access: Access, loop: str) -> int:
         """By how many elements an access moves from one iteration of a loop to the next."""

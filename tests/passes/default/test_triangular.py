@@ -17,7 +17,7 @@ from loopwright.passes.default.triangular import triangular
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.polyhedral.schedule_tree import loops
+from loopwright.passes.polyhedral.schedule_tree import loops, loops_around
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.program import Function
 
@@ -173,6 +173,21 @@ def test_both_products_of_symm_have_register_tiles() -> None:
     sizes = infer_extents(function.scop, entry.parameter_values("LARGE"))
     schedule = default_schedule(function.scop, sizes, WIDE, threads=2)
     assert len([1 for loop in loops(schedule.tree) if loop.vector and loop.unroll == 0]) == 2
+
+
+@pytest.mark.parametrize("kernel", ["symm", "syrk", "trmm", "covariance"])
+def test_threads_are_not_started_for_every_row_of_a_copy(kernel: str) -> None:
+    entry = catalogue()[f"polybench/{kernel}"]
+    function = loopwright.load(entry.text)[entry.function]
+    sizes = infer_extents(function.scop, entry.parameter_values("LARGE"))
+    target = Target.named("sapphirerapids")
+    schedule = default_schedule(function.scop, sizes, target, threads=2, reassociate=True)
+    copies = [name for loop in loops(schedule.tree) for name in loop.schedule if "pack" in name]
+    assert copies
+    for copy in set(copies):
+        around = loops_around(schedule.tree, copy)
+        outside = [loop for loop in around if len(loop.schedule) > 1]
+        assert around[len(outside)].parallel
 
 
 def test_small_triangles_and_boxes_are_left_alone() -> None:
