@@ -253,7 +253,8 @@ def _time(
         if depth == len(band) - 1
     )
     longer, shorter = sorted((COMPUTING * (1 + partial), traffic), reverse=True)
-    return idle * (longer + EXPOSED * shorter)
+    starts = target.fork_join * 1e9 * threads / (points * max(width, 1)) if threads > 1 else 0
+    return idle * (longer + EXPOSED * shorter) + starts
 
 
 def _reach(
