@@ -169,10 +169,12 @@ class Calls:
         if function.kind == "integer":
             return self._rounded(function, values[0], node)
         if function.kind == "scaled":
-            factor = math.pi / 180 if function.operation == "radians" else 180 / math.pi
-            scaled = arithmetic.binary(
-                ast.Mult, self.floating(values[0], function, node), Constant(factor), node
-            )
+            operand = self.floating(values[0], function, node)
+            whole, half = (180, math.pi) if function.operation == "degrees" else (math.pi, 180)
+            factor = whole / half
+            if operand.element is f32:  # NumPy divides in f32.
+                factor = float(np.float32(whole) / np.float32(half))
+            scaled = arithmetic.binary(ast.Mult, operand, Constant(factor), node)
             assert isinstance(scaled, Scalar)
             return replace(scaled, weak=function.of_math)
         if function.kind == "reciprocal":

@@ -31,7 +31,7 @@ def std(a, axis=None, keepdims=False):
 def sample_var(a, axis=None, keepdims=False):
     return np.sum(
         np.square(np.abs(a - np.mean(a, axis=axis, keepdims=True))), axis=axis, keepdims=keepdims
-    ) / (np.sum(np.clip(a, 1, 1), axis=axis, keepdims=keepdims) - 1)
+    ) / np.maximum(np.sum(np.clip(a, 1, 1), axis=axis, keepdims=keepdims) - 1, 0)
 
 
 def sample_std(a, axis=None, keepdims=False):
@@ -41,12 +41,12 @@ def sample_std(a, axis=None, keepdims=False):
             axis=axis,
             keepdims=keepdims,
         )
-        / (np.sum(np.clip(a, 1, 1), axis=axis, keepdims=keepdims) - 1)
+        / np.maximum(np.sum(np.clip(a, 1, 1), axis=axis, keepdims=keepdims) - 1, 0)
     )
 
 
 def _nanmean(a, axis=None, keepdims=False):
-    return np.sum(np.where(a != a, 0, a), axis=axis, keepdims=keepdims) / np.sum(
+    return np.sum(np.where(a != a, 0, a) * 1.0, axis=axis, keepdims=keepdims) / np.sum(
         np.where(a != a, 0, np.clip(a, 1, 1)), axis=axis, keepdims=keepdims
     )
 

@@ -32,7 +32,10 @@ class RareSelections:
 
 
 def rare_selections(block: Block) -> Mapping[Operation, RareSelections]:
-    """The selections of a block that are made behind a branch, and what they need, by operation."""
+    """The selections of a block that are made behind a branch, and what they need, by operation.
+
+    Those that choose from each other are left where they are.
+    """
     by_condition: dict[SSAValue, list[arith.SelectOp]] = {}
     for op in block.ops:
         if isinstance(op, arith.SelectOp):
@@ -47,6 +50,9 @@ def rare_selections(block: Block) -> Mapping[Operation, RareSelections]:
             continue
         needed = _needed_by(selections, tests, order)
         inside = {*needed, *selections}
+        chosen = {each.result for each in selections}
+        if any(operand in chosen for op in inside for operand in op.operands):
+            continue
         first = min(order[each] for each in selections)
         is_ready = all(
             order.get(operand.owner, -1) < first

@@ -62,3 +62,30 @@ def test_formulas(function: Callable[[Any, Any], Any], kind: type[np.floating[An
     for one, other in pairs:
         assert np.asarray(one).dtype == np.asarray(other).dtype or function is zipped
         np.testing.assert_allclose(other, one, rtol=tolerance, atol=tolerance)
+
+
+def of_nothing(x: Any, k: Any) -> Any:
+    return np.var(x, ddof=1), np.std(x[:, :1], axis=1, ddof=1), np.nanmean(k)
+
+
+def test_formulas_of_few_and_large() -> None:
+    """Of less than two elements there is no variance; means of large integers do not wrap."""
+    kernel: Any = loopwright.kernel(of_nothing)
+    k = np.full(4, 2**62)
+    with np.errstate(invalid="ignore"), pytest.warns(RuntimeWarning):
+        for shape in ((0, 6), (1, 1), (3, 2)):
+            x = random.normal(size=shape)
+            for one, other in zip(kernel(x, k), of_nothing(x, k), strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def in_degrees(x: Any) -> Any:
+    return np.degrees(x), np.radians(x)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_angles_have_the_bits_of_numpy(kind: type[np.floating[Any]]) -> None:
+    kernel: Any = loopwright.kernel(in_degrees)
+    x = random.normal(size=3000).astype(kind)
+    for one, other in zip(kernel(x), in_degrees(x), strict=True):
+        np.testing.assert_array_equal(one, other)

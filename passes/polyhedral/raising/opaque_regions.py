@@ -279,7 +279,7 @@ def _outline(first: Operation, last: Operation, name: str) -> func.FuncOp:
         moved.append(following)
     inside = dict.fromkeys(operation for each in moved for operation in each.walk())
     for operation in [each for each in inside if isinstance(each, memref.DeallocOp)]:
-        if operation.memref.owner not in inside:  # of an array that the region does not use
+        if operation.memref.owner not in inside:  # of an array from outside
             del inside[operation]
             moved = [each for each in moved if each is not operation]
             operation.detach()

@@ -53,3 +53,23 @@ def test_a_branch(schedule: str | None, taken: str, is_rare: bool) -> None:
     kernel(103, x, y)
     np.testing.assert_allclose(x, expected, rtol=1e-13)
     assert ("rarely" in str(kernel.llvm_ir)) == is_rare
+
+
+CHAINS = {
+    "true": "%10 = arith.mulf %9, %two : f64\n%11 = arith.select %lost, %10, %9 : f64",
+    "false": "%11 = arith.select %lost, %two, %9 : f64",
+}
+
+
+@pytest.mark.parametrize("schedule", [None, "vectorize{loops=i width=8}"])
+@pytest.mark.parametrize("chain", CHAINS)
+def test_selections_that_choose_from_each_other(schedule: str | None, chain: str) -> None:
+    text = PROGRAM.format(taken="%8").replace("select %both", "select %lost")
+    text = text.replace("    affine.store %9", f"    {CHAINS[chain]}\n    affine.store %11")
+    x, y = values(103)
+    square = y * y
+    with np.errstate(invalid="ignore"):
+        much = np.sqrt((square + 1) / 2 * y - 1) + square
+    expected = np.where(np.isnan(x), 2 * much if chain == "true" else 2.0, x)
+    loopwright.load(text)["f"].compile(schedule, threads=1)(103, x, y)
+    np.testing.assert_allclose(x, expected, rtol=1e-13)
