@@ -344,8 +344,9 @@ def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingConte
     names = first.names
     own = None if first.strategy in FALLBACKS else first.on(schedule, context)
     own = None if own is None else _shared_out(own, names, context)
+    seconds = inf if own is None else estimate(own, context)
     competes = first.strategy in COMPETING or (
-        own is not None and estimate(own, context) >= estimate(schedule, context)
+        own is not None and seconds >= estimate(schedule, context)
     )
     proposed = (
         each(schedule, nest, context) for each in (FALLBACKS if competes else ALWAYS_COMPETING)
@@ -357,7 +358,6 @@ def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingConte
     least, best = min(rated, key=lambda each: each[0], default=(inf, None))
     if best is None or own is None:
         return best or own or schedule
-    seconds = estimate(own, context)
     is_better = least < GAIN * seconds or (least <= seconds and _is_simpler(best, own))
     return best if is_better else own
 

@@ -68,8 +68,11 @@ def _at_borders_of_columns(
         for write in statement.statement.writes
         if write.array.argument is not None and _shares_rows(write, across)
     ]
-    if not writes or all(
-        VectorLoops(program).has_constant_length(statement.statement.name, loops[: end + 1])
+    if not writes:
+        return 0.0
+    lengths = VectorLoops(program)
+    if all(
+        lengths.has_constant_length(statement.statement.name, loops[: end + 1])
         for end in range(place + 1, len(loops))
     ):
         return 0.0
