@@ -423,46 +423,6 @@ def test_loops_over_vectors_of_long_sums_stay(terms: int, is_long: bool) -> None
     assert ("llvm.loop.vectorize.followup_all" in kernel.llvm_ir) == is_long
 
 
-GATHERED_IN_FRONT = """
-func.func @products(%A: memref<12x20x{n}x{T}>, %B: memref<{n}x9x{T}>, %C: memref<9x12x20x{T}>) {{
-  %zero = arith.constant 0.0 : {T}
-  affine.for %k = 0 to 9 {{
-    affine.for %j = 0 to 12 {{
-      affine.for %i = 0 to 20 {{
-        %0 = affine.for %q = 0 to {n} iter_args(%s = %zero) -> {T} {{
-          %a = affine.load %A[%j, %i, %q] : memref<12x20x{n}x{T}>
-          %b = affine.load %B[%q, %k] : memref<{n}x9x{T}>
-          %p = arith.mulf %a, %b : {T}
-          %t = arith.addf %s, %p : {T}
-          affine.yield %t : {T}
-        }}
-        affine.store %0, %C[%k, %j, %i] : memref<9x12x20x{T}>
-      }}
-    }}
-  }}
-  return
-}}
-"""
-
-
-@pytest.mark.parametrize("fast_math", [False, True])
-@pytest.mark.parametrize(
-    ("kind", "element", "terms"), [("f32", np.float32, 18), ("f64", np.float64, 11)]
-)
-def test_terms_that_all_sums_of_a_row_share_are_gathered_in_front_of_it(
-    kind: str, element: type, terms: int, fast_math: bool
-) -> None:
-    """They are no reason to gather the others, row by row."""
-    (function,) = load(GATHERED_IN_FRONT.format(T=kind, n=terms)).values()
-    kernel = function.compile(threads=1, schedule="", fast_math=fast_math)
-    rng = np.random.default_rng(0)
-    a, b = rng.random((12, 20, terms)).astype(element), rng.random((terms, 9)).astype(element)
-    c = np.zeros((9, 12, 20), element)
-    kernel(a, b, c)
-    np.testing.assert_allclose(c, np.einsum("jiq,qk->kji", a, b), rtol=1e-5)
-    assert HINT in kernel.llvm_ir
-
-
 BLOCKS = """
 func.func @blocks(%A: memref<{extent}x{extent}xi8>, %B: memref<8x8xi32>) {{
   %zero = arith.constant 0 : i32
