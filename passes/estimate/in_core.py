@@ -397,11 +397,13 @@ class InCoreTime:
             return 0.0
         if not is_stored:
             return 0.0
-        is_masked = masked_share(around) > 0
-        wait = machine.masked_forwarding if is_masked else machine.vector_forwarding
+        addition = machine.latencies["additions"]
+        if masked_share(around) > 0 or _is_shifted(statement, around, loop):
+            # What is stored comes to the cache in order: other chains do not fill the time.
+            return (addition + machine.masked_forwarding) / inside
         length = count * inside * len(statement.statement.body)
         under_way = machine.reorder_window / length
-        return (machine.latencies["additions"] + wait) / inside / max(1.0, under_way)
+        return (addition + machine.vector_forwarding) / inside / max(1.0, under_way)
 
     def _unrolled_latency(
         self, statement: StatementStatistics, loops: tuple[Loop, ...], vector: Loop
@@ -439,6 +441,20 @@ def _scalar_bits(statement: Statement, vector: Loop | None) -> int | None:
     if vector is None or vector.vector is not None or len(kinds) == len(arrays):
         return None
     return max((2 * 8 * bytes_of(kind) for kind in kinds), default=None)
+
+
+def _is_shifted(statement: StatementStatistics, around: LoopsAround, loop: Loop) -> bool:
+    """Whether vectors of an iteration of a loop begin elsewhere than those of the one before.
+
+    A load of parts of two vectors waits until both are in the cache.
+    """
+    if around.vector is None:
+        return False
+    own, others = (
+        {k for k, slope in enumerate(statement.slopes(each)) if slope}
+        for each in (around.vector, loop)
+    )
+    return any(statement.limits.get(k, frozenset()) & others for k in own)
 
 
 def _chain(

@@ -30,6 +30,9 @@ from .vector_widths import narrowed
 MOST_UNROLLED = 250
 """Instructions up to which LLVM unrolls a loop fully; its threshold is 300, with addresses."""
 
+GUARD = 2
+"""Instructions of a comparison where bounds of a loop depend on another one: for each of them."""
+
 LENGTHS_AT_BORDERS = 4
 """Trip counts of a loop of constant length, with those where guards take iterations away."""
 
@@ -224,14 +227,15 @@ class VectorLoops:
             copies = prod(trips)
             if copies > MOST_UNROLLED:
                 return inf, inf
+            marked = _has_vectors(tree)
             if not all(
                 each.unroll is not None or self.has_constant_length(leaf.statement, loops[:depth])
                 for depth, each in enumerate(loops, start=1)
                 if depth > len(outer)
             ):
                 return inf, inf
-            marked = _has_vectors(tree)
             size = self.size(statement, loops, len(outer), is_fused=marked, is_loop_ir=marked)
+            size += GUARD * len(statement.limits) * (not marked)
             operations += copies * size
             most = max(most, copies)
         return operations, most
@@ -239,18 +243,18 @@ class VectorLoops:
     def has_constant_length(self, name: str, loops: tuple[Loop, ...]) -> bool:
         """Whether the last of the loops around a statement always has as many iterations.
 
-        Guards at borders, as of padding, may take a few away; but bounds of skewed loops are no
-        constants then.
+        As the program was written, guards at borders, as of padding, may take a few away, which are
+        bounds of the loops in a schedule. The last tile may be smaller.
         """
-        known, key = self._program.context.constant_lengths, self._key(name, loops)
+        has_borders = not self._schedule.transformations or loops[-1].within is not None
+        known = self._program.context.constant_lengths
+        key = self._key(name, loops), has_borders
         if key not in known:
             values = isl.Map.from_range(self._iterations(name, loops))
             values = values.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, len(loops) - 1)
             lengths = values.lexmin().reverse().apply_range(values.lexmax()).deltas()
             lengths = lengths.project_out(isl.dim_type.param, 0, lengths.dim(isl.dim_type.param))
-            statement = self._program.statement(name)
-            is_skewed = any(sum(map(bool, statement.slopes(loop))) > 1 for loop in loops)
-            known[key] = has_at_most(lengths, 1 if is_skewed else LENGTHS_AT_BORDERS)
+            known[key] = has_at_most(lengths, LENGTHS_AT_BORDERS if has_borders else 1)
         return known[key]
 
     def size(
@@ -333,23 +337,34 @@ class VectorLoops:
     ) -> bool:
         """Whether lanes of a vector loop run different iterations of loops inside, as at padding.
 
-        Such a loop is left scalar. Where LLVM makes the vectors, copies of unrolled loops are
-        masked.
+        Such a loop is left scalar without masks. Where LLVM makes the vectors, copies of unrolled
+        loops are masked.
         """
         place = place_of(loop, loops)
+        inside = loops[place + 1 :]
+        if loop.vector is not None and self._has_masks(statement, inside):
+            return False
         # What moves in both is bounded, so that where one begins and ends depends on the other.
         own, *others = (_moved(statement.direction(loops, each)) for each in loops[place:])
         if any(own & moved for moved in others):
             return True
         if not statement.limits:
             return False
-        if loop.vector is None and self._has_masked_copies(statement, loops[place + 1 :]):
+        if loop.vector is None and self._has_masked_copies(statement, inside):
             return False
-        own, inside = (
+        along, across = (
             {k for each in part for k, slope in enumerate(statement.slopes(each)) if slope}
-            for part in (loops[place : place + 1], loops[place + 1 :])
+            for part in (loops[place : place + 1], inside)
         )
-        return any((inside - own) & statement.limits.get(k, frozenset()) for k in own)
+        return any((across - along) & statement.limits.get(k, frozenset()) for k in along)
+
+    def _has_masks(self, statement: StatementStatistics, inside: Sequence[Loop]) -> bool:
+        """Whether lanes of a marked loop run loops inside under masks (`loops.predication`)."""
+        has_masked_loads = self._schedule.target.has_masked_loads
+        return all(loop.within is None for loop in inside) and all(
+            has_masked_loads(bytes_of(access.array.element_type))
+            for access in statement.statement.accesses
+        )
 
     def _has_masked_copies(self, statement: StatementStatistics, inside: Sequence[Loop]) -> bool:
         kinds = (read.array for read in statement.statement.reads if not is_scalar(read.array))
