@@ -342,13 +342,11 @@ class VectorLoops:
         """
         place = place_of(loop, loops)
         inside = loops[place + 1 :]
-        if loop.vector is not None and self._has_masks(statement, inside):
-            return False
         # What moves in both is bounded, so that where one begins and ends depends on the other.
         own, *others = (_moved(statement.direction(loops, each)) for each in loops[place:])
         if any(own & moved for moved in others):
             return True
-        if not statement.limits:
+        if not statement.limits or (loop.vector is not None and self._has_masks(statement, inside)):
             return False
         if loop.vector is None and self._has_masked_copies(statement, inside):
             return False
