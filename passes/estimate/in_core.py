@@ -418,14 +418,14 @@ class InCoreTime:
         step, along = (statement.direction(around.loops, each) for each in (loop, vector))
         if step is None or along is None:
             return False
+        statistics = self._program.statistics
         strides = [
-            abs(statement.stride(write, step, self._program.statistics))
+            abs(statement.stride(write, step, statistics))
             for write in statement.statement.writes
+            if statement.stride(write, along, statistics) == 1
         ]
         is_skewed = vector.within is None and any(a and b for a, b in zip(step, along, strict=True))
-        return any(0 < stride < around.lanes for stride in strides) or (
-            is_skewed and not any(strides)
-        )
+        return any(stride < around.lanes and (stride or is_skewed) for stride in strides)
 
     def _unrolled_latency(
         self, statement: StatementStatistics, loops: tuple[Loop, ...], vector: Loop
