@@ -336,8 +336,8 @@ def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingConte
     """A nest under its first strategy, or under a rival that is estimated to be clearly better.
 
     Or not slower, and simpler: what memory bounds gains nothing by more steps. Rivals of
-    `COMPETING`, and of what does not better the nest as it is, are all `FALLBACKS`, and that nest;
-    such a strategy that is a fallback itself has no preference. Rivals of others are
+    `COMPETING`, and of what does not clearly better the nest as it is, are all `FALLBACKS`, and
+    that nest; such a strategy that is a fallback itself has no preference. Rivals of others are
     `ALWAYS_COMPETING`.
     """
     nest = nest_of(schedule.tree, first.names[0])
@@ -346,7 +346,7 @@ def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingConte
     own = None if own is None else _shared_out(own, names, context)
     seconds = inf if own is None else estimate(own, context)
     competes = first.strategy in COMPETING or (
-        own is not None and seconds >= estimate(schedule, context)
+        own is not None and seconds >= GAIN * estimate(schedule, context)
     )
     proposed = (
         each(schedule, nest, context) for each in (FALLBACKS if competes else ALWAYS_COMPETING)

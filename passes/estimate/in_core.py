@@ -389,6 +389,9 @@ class InCoreTime:
         is_stored = False
         for loop, count in zip(reversed(around.loops), reversed(around.trips), strict=True):
             vectors = max(1.0, count / around.lanes) if loop is around.vector else count
+            if vectors > 1 and self._is_shifted(statement, around, loop):
+                # Stores reach the cache in order: chains that follow each other wait as well.
+                return (1 - 1 / count) * machine.masked_forwarding / inside
             if loop.unroll != 0 and vectors > 1 and statement.rewrites(around.loops, loop):
                 break
             is_stored |= loop.unroll != 0 and vectors > 1
@@ -404,6 +407,27 @@ class InCoreTime:
         length = count * inside * len(statement.statement.body)
         under_way = machine.reorder_window / length
         return (addition + machine.vector_forwarding) / inside / max(1.0, under_way)
+
+    def _is_shifted(self, statement: StatementStatistics, around: LoopsAround, loop: Loop) -> bool:
+        """Whether vectors that a statement stores overlap those that it loads an iteration later.
+
+        Processors hand on what one store has written, not parts of two. In skewed loops, vectors
+        begin elsewhere.
+        """
+        vector = around.vector
+        if vector is None or loop is vector:
+            return False
+        step, along = (statement.direction(around.loops, each) for each in (loop, vector))
+        if step is None or along is None:
+            return False
+        statistics = self._program.statistics
+        strides = [
+            abs(statement.stride(write, step, statistics))
+            for write in statement.statement.writes
+            if statement.stride(write, along, statistics) == 1
+        ]
+        is_skewed = vector.within is None and any(a and b for a, b in zip(step, along, strict=True))
+        return any(stride < around.lanes and (stride or is_skewed) for stride in strides)
 
     def _unrolled_latency(
         self, statement: StatementStatistics, loops: tuple[Loop, ...], vector: Loop

@@ -186,11 +186,11 @@ class VectorLoops:
         if found is None:
             has_vectors = _has_vectors(loop)
             most = MOST_UNROLLED_VECTORS if has_vectors else MOST_UNROLLED
-            operations, copies = self._copies(loop, outer)
+            operations, results = self._copies(loop, outer)
             found = operations <= most
             if found and has_vectors:
                 # What a loop around these would use again has no registers else, nor has the rest.
-                found = copies < self._program.machine.vector_registers
+                found = results < self._program.machine.vector_registers
             elif found:
                 found = not self._is_vectorised_first(loop, outer)
             self._short[id(loop)] = found
@@ -209,7 +209,7 @@ class VectorLoops:
         )
 
     def _copies(self, tree: Tree, outer: tuple[Loop, ...]) -> tuple[float, float]:
-        """Operations of a tree when all of its loops are unrolled, and copies of a statement.
+        """Operations of a tree when all of its loops are unrolled, and results of a statement.
 
         Infinite where a loop is kept.
         """
@@ -237,7 +237,8 @@ class VectorLoops:
             size = self.size(statement, loops, len(outer), is_fused=marked, is_loop_ir=marked)
             size += GUARD * len(statement.limits) * (not marked)
             operations += copies * size
-            most = max(most, copies)
+            results = {(write.array.name, write.map) for write in statement.statement.writes}
+            most = max(most, copies * len(results))
         return operations, most
 
     def has_constant_length(self, name: str, loops: tuple[Loop, ...]) -> bool:

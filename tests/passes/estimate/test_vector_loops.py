@@ -287,7 +287,7 @@ def test_skewed_loops_whose_length_varies_are_no_copies(kind: str) -> None:
     gathered = function.schedule("affine-schedule{fusion=minimal}", fast_math=True)
     context = SchedulingContext({}, 1)
     with ISL_LOCK:
-        assert estimate(gathered, context) > 2 * estimate(function.schedule(), context)
+        assert estimate(gathered, context) > estimate(function.schedule(), context)
 
 
 SHORT_PRODUCT = """
