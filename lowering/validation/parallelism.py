@@ -124,8 +124,8 @@ def _not_in_lockstep(
 ) -> isl.Map:
     """The pairs of lanes of which the first one does not come first inside of the vector loop.
 
-    Where ways part at a condition, lanes that take different ones are in no vector. Of a loop with a
-    step that begins elsewhere in each lane, the values do not say what runs together.
+    Where ways part at a condition, lanes that take different ones are in no vector. Of a loop with
+    a step that begins elsewhere in each lane, the values do not say what runs together.
     """
     common, is_forward = meeting(source, target)
     lane = source.loops[depth - 1].variable
