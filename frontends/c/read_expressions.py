@@ -162,7 +162,7 @@ class ExpressionReader:
         values = [each for each in declared.get_children() if each.kind.is_expression()]
         return bool(values) and element_of(self.read(values[-1])) is not None
 
-    def _member(self, base: Name, cursor: cindex.Cursor) -> Symbol:
+    def member_of(self, base: Name, cursor: cindex.Cursor) -> Name:
         """The member of a structure, as a variable."""
         arrow = "->" if isinstance(base.type, PointerType) else "."
         spelling = f"{base.symbol.spelling}{arrow}{cursor.spelling}"
@@ -182,7 +182,7 @@ class ExpressionReader:
                 holder=base.symbol.holder or base.symbol,
                 has_rows=rows,
             )
-        return self.symbols[key]
+        return Name(base.place, self.symbols[key].type, self.symbols[key])
 
     def _extents(self, cursor: cindex.Cursor, kind: CType) -> tuple[Expression, ...]:
         """The expressions between the brackets of a declaration, where it has all of them."""
@@ -224,7 +224,7 @@ class ExpressionReader:
                 structure = structure.get_pointee()
                 base = self._dereference(base, read_row(structure), place)
             if isinstance(base, Name):
-                return Name(place, kind, self._member(base, cursor))
+                return Name(place, kind, self.member_of(base, cursor).symbol)
             member = of_element(base, structure, cursor.referenced, kind, place)
             if member is not None:
                 return member

@@ -20,6 +20,7 @@ from .meeting_loops import without_meeting
 from .procedures import RETURN, Procedures
 from .read_expressions import ExpressionReader
 from .side_effects import apart
+from .structure_values import StructureValues
 from .switches import chain
 from .tree import (
     Assignment,
@@ -75,6 +76,7 @@ class Reader:
         self.expressions = ExpressionReader(source, joins_rows=joins_rows)
         self.procedures = Procedures(self.expressions, self._block)
         self.expressions.inliner = self.procedures.value
+        self.structures = StructureValues(self.expressions)
         self._has_labels = False
 
     def functions(self, unit: cindex.TranslationUnit) -> list[Function]:
@@ -157,6 +159,10 @@ class Reader:
             return [block]
         if name == "CALL_EXPR" and (block := library_loop(cursor, self.expressions)) is not None:
             return [block]
+        if (parts := self.structures.assignment(cursor)) is not None:
+            whole = Block(place, start, end, parts, is_inlined=True)
+            spread([whole], start, end)
+            return [whole]
         if cursor.kind.is_expression():
             before, expression = self._hoisted(cursor, start)
             found = [*before, *apart(Evaluate(place, start, end, expression))]
@@ -216,8 +222,10 @@ class Reader:
         inner = [each for each in cursor.get_children() if each.kind.is_expression()]
         inner.sort(key=lambda each: each.extent.start.offset)
         values = inner[len(symbol.extents) :]
-        if values and values[-1].kind.name == "INIT_LIST_EXPR":
-            elements = initial_elements(symbol, values[-1], self.expressions)
+        if values:
+            is_list = values[-1].kind.name == "INIT_LIST_EXPR"
+            elements = initial_elements(symbol, values[-1], self.expressions) if is_list else None
+            elements = elements or self.structures.initial(symbol, values[-1])
             if elements is not None:
                 filled = Block(place, start, end, elements, is_inlined=True)
                 spread([filled], start, end)
