@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..text.affine import Affine, quotient
-from .views import ONE, Reshaped, View, same
+from .views import ONE, ZERO, Reshaped, View, same
 
 
 class NoReshape(Exception):
@@ -85,6 +85,8 @@ def _grouped(
     one: list[tuple[Affine, ...]] = []
     other: list[tuple[Affine, ...]] = []
     old, new = tuple(old), tuple(new)
+    if _product(old) == ZERO == _product(new):
+        return [old], [new]
     while old and new:
         sizes = [(a, b) for a in range(1, len(old) + 1) for b in range(1, len(new) + 1)]
         sizes.sort(key=sum)

@@ -182,8 +182,9 @@ def _unravelled(position: Affine, extents: tuple[Affine, ...]) -> list[Affine]:
     place = [ZERO] * len(extents)
     moving = [axis for axis, extent in enumerate(extents) if extent != ONE]
     for axis in reversed(moving[1:]):
-        place[axis] = quotient("mod", position, extents[axis].constant)
-        position = quotient("floordiv", position, extents[axis].constant)
+        extent = max(extents[axis].constant, 1)  # of an array without elements, none is read
+        place[axis] = quotient("mod", position, extent)
+        position = quotient("floordiv", position, extent)
     if moving:
         place[moving[0]] = position
     return place
