@@ -126,14 +126,15 @@ class ReshapeForms:
     def _is_contiguous(self, view: View) -> bool:
         """Whether NumPy has the elements behind each other: a row, rows, or all of an array."""
         accesses = self.accesses
-        if view.part or not accesses.row_major:
-            return False
+        array = view.array
+        if view.part or (array.sizes and array.rank > 1 and not accesses.row_major):
+            return False  # NumPy's new arrays are in the order of those that they are made of
         if view.reshaped is not None:
             extents, inner = view.reshaped.extents, view.reshaped.view
             if not (_keeps_memory(view.reshaped.view) or self._is_contiguous(inner)):
                 return False
         else:
-            extents = view.array.sizes or accesses.argument(view.array).extents
+            extents = array.sizes or accesses.argument(array).extents
         axis = 0
         for each, extent in zip(view.subscripts, extents, strict=True):
             if each.axis is None and axis == 0:

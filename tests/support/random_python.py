@@ -128,7 +128,7 @@ SHAPES: tuple[tuple[str, ...], ...] = (
     ("r = {M}.reshape(1, *{M}.shape).copy()", "{M} += r[0, ::-1] - r[0, 0, 1]"),
     ("r = np.stack(({x}, {x}[::-1]), axis=1).reshape(-1)", "{x} -= r[1::2] - 2 * r[::2]"),
     ("r = np.repeat({x}, 4).reshape(-1, 2, 2)", "{x} += r.sum(axis=(1, 2)) - r[::-1, 0, 1]"),
-    ("r = np.stack(({x}, {x} * 2), axis=-1)", "r.reshape(-1, 1)[1] = 3", "{x} -= r[:, 1]"),
+    ("r = np.repeat({x}, 2)", "r.reshape(-1, 2)[1] = 3", "{x} -= r[::2]"),
 )
 """The same with arrays in other shapes."""
 

@@ -72,6 +72,75 @@ int main(void) {
 }
 """
 
+CALLS = """\
+#include <stdio.h>
+typedef struct { double x, y; } p2;
+static int calls;
+static p2 last = {1, 2};
+static p2 counted(p2 a) { calls++; a.x += calls; return a; }
+static p2 moved(p2 a) { return (p2){a.x + last.x, last.y}; }
+static p2 kept(p2 a) { last = a; return a; }
+static p2 through(const p2 *a, p2 b) { return (p2){a->x + b.x, a->y * b.y}; }
+static p2 added(p2 a, double *s) { *s += a.x; return a; }
+static p2 pick(p2 a, p2 b, int k) {
+    if (k % 3 == 0) return a;
+    if (k % 3 == 1) return b;
+    return (p2){b.y, a.x};
+}
+static p2 turned(p2 a, int n) {
+    for (int i = 0; i < n; i++) {
+        double t = a.x;
+        a.x = a.y + 1, a.y = t;
+        if (t > 5) return a;
+    }
+    return (p2){-a.x, a.y};
+}
+static p2 times(p2 a, double s) { p2 r = {a.x * s, a.y * s}; return r; }
+static double dot(p2 a, p2 b) { return a.x * b.x + a.y * b.y; }
+static double least(p2 a) { double t = dot(a, a); if (t < 1e-3) t = 1e-3; return t; }
+static p2 again(p2 a, int n) { return n <= 0 ? a : again((p2){a.y, a.x}, n - 1); }
+void f1(int n, p2 *a) { for (int i = 0; i < n; i++) a[i] = counted(a[i]); }
+void f2(int n, p2 *a) { for (int i = 0; i < n; i++) a[i] = moved(a[i]); }
+void f3(int n, p2 *a) { for (int i = 0; i < n; i++) { a[i] = kept(a[i]); a[i] = moved(a[i]); } }
+void f4(int n, p2 *a, const p2 *b) { for (int i = 0; i < n; i++) a[i] = through(&b[i], a[i]); }
+void f5(int n, p2 *a, double *s) { for (int i = 0; i < n; i++) a[i] = added(a[i], s); }
+void f6(int n, p2 *a, const p2 *b) { for (int i = 0; i < n; i++) a[i] = pick(a[i], b[i], i); }
+void f7(int n, p2 *a) { for (int i = 0; i < n; i++) a[i] = turned(a[i], i); }
+void f8(int n, p2 *a) { for (int i = 0; i < n; i++) a[i] = again(a[i], i); }
+void f9(int n, p2 *a) {
+    for (int i = 1; i < n; i++) a[i] = pick(a[i - 1], pick(a[i], a[i - 1], i + 1), i);
+}
+void g1(int n, const p2 *a, double *o) {
+    for (int i = 0; i < n; i++) o[i] = dot(a[i], a[n - 1 - i]);
+}
+void g2(int n, const p2 *p, p2 *f) {
+    for (int i = 0; i < n; i++) {
+        p2 s = {0, 0};
+        for (int j = 0; j < n; j++) {
+            p2 d = {p[j].x - p[i].x, p[j].y - p[i].y};
+            p2 w = times(d, 1.0 / least(d));
+            s = (p2){s.x + w.x, s.y + w.y};
+        }
+        f[i] = s;
+    }
+}
+static p2 A[20], B[20];
+static double o[20];
+static void show(const char *s) {
+    printf("%s %d %a %a\\n", s, calls, last.x, last.y);
+    for (int i = 0; i < 20; i++) printf("%a %a %a\\n", A[i].x, A[i].y, o[i]);
+    for (int i = 0; i < 20; i++) A[i] = (p2){(i * 37 % 11) / 3., (i * 53 % 17) / 7. - 1};
+}
+#define T(c) c; show(#c);
+int main(void) {
+    for (int i = 0; i < 20; i++) B[i] = (p2){i * i % 7, -i / 3.};
+    show("first");
+    T(f1(20, A)) T(f2(20, A)) T(f3(20, A)) T(f4(20, A, B)) T(f5(20, A, o)) T(f6(20, A, B))
+    T(f7(20, A)) T(f8(20, A)) T(f9(20, A)) T(g1(20, A, o)) T(g2(20, B, A))
+    T(f4(20, A, A)) T(f4(19, A, A + 1))
+}
+"""
+
 REPLACED = (
     "product",
     "turned",
@@ -100,4 +169,12 @@ def test_they_are_read_member_by_member(threads: int, tmp_path: Path) -> None:
     original.write_text(PROGRAM)
     made = loopwright.drop_in(original, output, threads=threads)
     assert made.replaced[: len(REPLACED)] == REPLACED
+    assert _printed(output) == _printed(original)
+
+
+def test_functions_take_and_give_them(tmp_path: Path) -> None:
+    original, output = tmp_path / "program.c", tmp_path / "output.c"
+    original.write_text(CALLS)
+    made = loopwright.drop_in(original, output)
+    assert {"f1", "f5", "f6", "f9", "g1", "g2"} <= set(made.replaced)
     assert _printed(output) == _printed(original)
