@@ -24,7 +24,7 @@ def contracted(x: Any, y: Any, A: Any, S: Any) -> Any:
 
 def reduced(x: Any, y: Any, A: Any, S: Any) -> Any:
     greatest, least, places = np.max(A, axis=0), np.min(x), np.argmax(A, axis=1)
-    sums, product, running = np.sum(A, axis=1), np.prod(x), np.cumsum(x)
+    sums, product, running = np.sum(A, axis=1), x.prod(), np.cumsum(x)
     return greatest, least, places, sums, product, running, np.count_nonzero(A)
 
 
