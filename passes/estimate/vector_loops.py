@@ -13,7 +13,7 @@ import islpy as isl
 from xdsl.dialects import arith
 
 from ...dialects import affine
-from ..polyhedral.counting import UncountableError, cardinality, fix_parameters, has_at_most
+from ..polyhedral.counting import fix_parameters, has_at_most, ends_agree
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, place_of, walk
 from ..schedules.active_pairs import Function
 from ..schedules.program_edits import outer_values
@@ -310,7 +310,7 @@ class VectorLoops:
             ]
             # Vector loops of full tiles are generated without those that differ at borders.
             most = MOST_BORDERS if loop.vector is not None else 0.0
-            found = all(_agree(one, other, most) for one, other in combinations(parts, 2))
+            found = all(ends_agree(one, other, most) for one, other in combinations(parts, 2))
             found = found and (loop.vector is not None or not self._has_alternatives(loop, around))
             self._in_step[key] = found
         return found
@@ -480,28 +480,3 @@ def _moved(direction: Sequence[Slope] | None) -> set[int]:
 def _has_vectors(tree: Tree) -> bool:
     """Whether some loop of a tree is marked: LLVM fuses products and sums when it has unrolled."""
     return any(isinstance(each, Loop) and each.vector is not None for each in walk(tree))
-
-
-def _agree(one: isl.Set, other: isl.Set, most: float) -> bool:
-    """Whether two sets have the same last values wherever both have some; or nearly everywhere.
-
-    That is but for this part of what comes before these values.
-    """
-    last = one.dim(isl.dim_type.set) - 1
-
-    def outer(points: isl.Set) -> isl.Set:
-        return points.project_out(isl.dim_type.set, last, 1)
-
-    def where_both(part: isl.Set, rest: isl.Set) -> isl.Set:
-        return part.intersect(outer(rest).add_dims(isl.dim_type.set, 1))
-
-    first, second = where_both(one, other), where_both(other, one)
-    if first.is_equal(second):
-        return True
-    if not most:
-        return False
-    differing = outer(first.subtract(second)).union(outer(second.subtract(first)))
-    try:
-        return cardinality(differing) <= most * cardinality(outer(one).union(outer(other)))
-    except UncountableError:
-        return False
