@@ -13,7 +13,7 @@ import islpy as isl
 from xdsl.dialects import arith
 
 from ...dialects import affine
-from ..polyhedral.counting import fix_parameters, has_at_most, ends_agree
+from ..polyhedral.counting import ends_agree, fix_parameters, has_at_most
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, place_of, walk
 from ..schedules.active_pairs import Function
 from ..schedules.program_edits import outer_values
