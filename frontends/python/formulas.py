@@ -84,16 +84,17 @@ class Formulas(ast.NodeTransformer):
         kind = next((each.value for each in node.keywords if each.arg == "dtype"), None)
         element = None if kind is None else dtype(self.captured.resolve(kind))
         found = self.captured.resolve(node.func)
-        is_method = found is MISSING and isinstance(node.func, ast.Attribute)
-        if is_method:
-            found = _TYPED.get(node.func.attr)  # pyright: ignore[reportAttributeAccessIssue]
+        called = node.func
+        method = called if found is MISSING and isinstance(called, ast.Attribute) else None
+        if method is not None:
+            found = _TYPED.get(method.attr)
         if element is None or kind is None or not any(found is each for each in _TYPED.values()):
             return None
-        operand = node.func.value if is_method else node.args[0]  # pyright: ignore
+        operand = node.args[0] if method is None else method.value
         cast_ = ast.Call(ast.Attribute(operand, "astype", ast.Load()), [kind], [])
         rest = [each for each in node.keywords if each.arg != "dtype"]
         name = meant(ast.unparse(node.func), found)
-        reduced = ast.Call(name, [cast_, *node.args[not is_method :]], rest)
+        reduced = ast.Call(name, [cast_, *node.args[method is None :]], rest)
         result = ast.Call(meant(str(element), element), [reduced], [])
         return placed(result, node)
 
