@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from io import StringIO
-from itertools import count
+from itertools import chain, count, product
 from struct import pack
 
 from xdsl.dialects.arith import CmpfOp, SelectOp
@@ -37,6 +37,7 @@ from .nest.index_expression import (
     Quotient,
     Variable,
     linear_form,
+    maximum,
 )
 from .nest.nest import Block, Call, For, Guard, Nest, Once, TileSplit, walk
 from .validation.correspondence import correspond
@@ -50,6 +51,9 @@ _SSA = re.compile(r"%[\w$.-]+")
 # Names that need no change: loops are called i0, i1 ..., and values c0, c1 ...
 _NAME = re.compile(r"(?![ic]\d+$)[A-Za-z]\w*")
 _WORDS = ("floor", "ceil", "max", "min", "mod", "and", "or", "not")
+
+_Case = tuple[tuple[str, ...], str]
+"""Conditions, and an expression where they hold."""
 
 # An array and subscripts -> the name in a text, and the subscripts there.
 _Place = Callable[[Array, list[Index]], tuple[str, list[Index]]]
@@ -214,35 +218,71 @@ class _Writer:
 
     def index(self, index: Index) -> str:
         """An affine expression."""
-        terms = [(self._atom(atom), factor) for atom, factor in index.terms]
-        text = " + ".join(a if factor == 1 else f"{factor} * {a}" for a, factor in terms)
-        if not terms:
-            return str(index.constant)
-        return f"{text} + {index.constant}" if index.constant else text
+        (_, text), *others = self._cases(index)
+        if others:
+            raise NotKnownError("the nest has subscripts with conditions")
+        return text
 
-    def _atom(self, atom: Variable | Quotient | Extremum | Choice) -> str:
+    def where(self, relation: str, index: Index) -> str:
+        """A relation of an expression; of one with choices, in each case that of what is chosen."""
+        cases = [
+            " and ".join([*conditions, relation.format(text)])
+            for conditions, text in self._cases(index)
+        ]
+        return cases[0] if len(cases) == 1 else f"({' or '.join(cases)})"
+
+    def _cases(self, index: Index) -> list[_Case]:
+        """Conditions, and the expression without choices where they hold."""
+        factors = [factor for _, factor in index.terms]
+        last = [str(index.constant)] if index.constant or not factors else []
+        cases: list[_Case] = []
+        for conditions, atoms in _combined(self._atom(atom) for atom, _ in index.terms):
+            terms = [
+                atom if factor == 1 else f"{factor} * {atom}"
+                for atom, factor in zip(atoms, factors, strict=True)
+            ]
+            cases.append((conditions, " + ".join([*terms, *last])))
+        return cases
+
+    def _atom(self, atom: Variable | Quotient | Extremum | Choice) -> list[_Case]:
         match atom:
             case Variable(number):
-                return self.variables[number]
+                return [((), self.variables[number])]
             case Quotient(numerator, divisor):
-                return f"floor(({self.index(numerator)})/{divisor})"
+                return [
+                    (when, f"floor(({text})/{divisor})") for when, text in self._cases(numerator)
+                ]
             case Extremum(kind, operands):
-                return f"{kind}({', '.join(map(self.index, operands))})"
-            case Choice():
-                raise NotKnownError("the nest has bounds or subscripts with conditions")
+                found = _combined(map(self._cases, operands))
+                return [(when, f"{kind}({', '.join(texts)})") for when, texts in found]
+            case Choice(condition, then, otherwise):
+                holds = f"({self.condition(condition)})"
+                chosen = (holds, then), (f"not {holds}", otherwise)
+                return [
+                    ((one, *when), f"({text})")
+                    for one, index in chosen
+                    for when, text in self._cases(index)
+                ]
 
     def condition(self, condition: Condition) -> str:
         """A condition on affine expressions."""
         if isinstance(condition, Comparison):
-            return f"{self.index(condition.left)} {condition.kind.replace('==', '=')} 0"
+            return self.where(f"{{}} {condition.kind.replace('==', '=')} 0", condition.left)
         word = " and " if condition.kind == "all" else " or "
         default = "0 >= 0" if condition.kind == "all" else "0 >= 1"
         return f"({word.join(map(self.condition, condition.operands)) or default})"
 
+    def box(self, depth: int, sizes: Iterable[Index]) -> str:
+        """The elements of an array in `depth` loops."""
+        bounds = (self.where(f"0 <= i{k} < {{}}", size) for k, size in enumerate(sizes, depth))
+        return " and ".join(bounds) or "1 = 1"
 
-def _box(depth: int, sizes: Sequence[str]) -> str:
-    """The elements of an array in `depth` loops."""
-    return " and ".join(f"0 <= i{k} < {size}" for k, size in enumerate(sizes, depth)) or "1 = 1"
+
+def _combined(parts: Iterable[list[_Case]]) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    """All cases of several expressions at once."""
+    for chosen in product(*parts):
+        conditions = chain.from_iterable(when for when, _ in chosen)
+        yield tuple(conditions), [text for _, text in chosen]
 
 
 def _indented(lines: Iterable[str]) -> Iterator[str]:
@@ -257,6 +297,7 @@ class _ProgramWriter(_Writer):
         parameters = [Index.variable(number) for number in numbers]
         self.parameter_names = {each.name: names.own[each.name] for each in program.parameters}
         own = self.parameter_names.values()
+        self.extents = dict(zip(self.parameter_names, parameters, strict=True))
         super().__init__(names, parameters, dict(zip(numbers, own, strict=True)))
         self.nests = analyse(program.func)
         self.arrays = {array.value: array for array in program.arrays if array.argument is None}
@@ -271,7 +312,7 @@ class _ProgramWriter(_Writer):
             for array in (self.arrays[each] for each in operation.results if each in self.arrays):
                 sizes = [self._size(array, k) for k in range(depth, len(array.shape))]
                 rank = f"{array.element_type} {len(sizes)}"
-                yield f"array {self.names.own[array.name]} {rank} : {_box(depth, sizes)}"
+                yield f"array {self.names.own[array.name]} {rank} : {self.box(depth, sizes)}"
             if (statement := self.statements.get(operation)) is not None:
                 dims = [Index.variable(k) for k in range(depth)]
                 yield f"run {self.names.own[statement.name]}"
@@ -288,11 +329,12 @@ class _ProgramWriter(_Writer):
         names = {loop: f"i{depth}" for depth, loop in enumerate(loops)} | self.parameter_names
         return re.sub(r"[A-Za-z_]\w*", lambda word: names.get(word[0], word[0]), text)
 
-    def _size(self, array: Array, position: int) -> str:
+    def _size(self, array: Array, position: int) -> Index:
         size = array.shape[position]
         if isinstance(size, AffineExpr):
-            return self.index(linear_form(size, 0).substitute(dict(enumerate(self.parameters))))
-        return self.names.own[size] if isinstance(size, str) else str(size)
+            return linear_form(size, 0).substitute(dict(enumerate(self.parameters)))
+        assert size is not None
+        return self.extents[size] if isinstance(size, str) else Index(size)
 
     def _place(self, array: Array, subscripts: list[Index]) -> tuple[str, list[Index]]:
         """Arrays that are allocated in loops have no subscripts for these."""
@@ -358,19 +400,17 @@ class _NestWriter(_Writer):
         self.variables[loop.variable] = own
         value = loop.value
         self.values[loop.loop.name] = Index.variable(loop.variable) if value is None else value
-        lower, upper = (
-            [self.index(each) for each in bounds] for bounds in (loop.lower, loop.upper)
-        )
         last, marks = own, ""
         if loop.size is not None:
             last, marks = (
                 f"{own} + {self.index(loop.size)} - 1",
                 f" tiles of {self.index(loop.size)}",
             )
-        conditions = [f"{last} >= {each}" for each in lower] + [f"{own} < {each}" for each in upper]
+        conditions = [self.where(f"{last} >= {{}}", each) for each in loop.lower]
+        conditions += [self.where(f"{own} < {{}}", each) for each in loop.upper]
         if loop.step != 1 and loop.size is None:
-            first = lower[0] if len(lower) == 1 else f"max({', '.join(lower)})"
-            conditions.append(f"({own} - ({first})) mod {loop.step} = 0")
+            first = maximum(loop.lower)
+            conditions.append(self.where(f"({own} - ({{}})) mod {loop.step} = 0", first))
         generated = self.generated
         if loop.loop.parallel or any(loop is other for other in generated.independent):
             marks += " parallel"
@@ -388,9 +428,8 @@ class _NestWriter(_Writer):
                 offsets = [offset(outer) for offset in placement.offsets]
                 users = ((placement.array.name, user) for user in placement.users)
                 self.allocated |= dict.fromkeys(users, (name, offsets))
-                sizes = [self.index(size) for size in placement.sizes]
-                rank = f"{placement.array.element_type} {len(sizes)}"
-                yield f"array {name} {rank} : {_box(depth, sizes)}"
+                rank = f"{placement.array.element_type} {len(placement.sizes)}"
+                yield f"array {name} {rank} : {self.box(depth, placement.sizes)}"
 
     def _call(self, call: Call) -> Iterator[str]:
         statement = self.statements[call.statement]

@@ -348,12 +348,6 @@ class Arithmetic:
     def _divide(self, left: Value, right: Value, node: ast.AST) -> Value:
         if not is_float(left) and not is_float(right):
             one, other = self.common(left, right, node)
-            if one.element.width < 32:
-                raise self.source.error(
-                    node,
-                    f"NumPy divides {one.element} numbers in a shorter floating-point type",
-                    "write f64(a) / f64(b), or a // b",
-                )
             weak = one.weak
             left = Scalar(self.convert(one, f64, node).name, f64, weak)
             right = Scalar(self.convert(other, f64, node).name, f64, weak)

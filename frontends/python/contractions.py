@@ -149,7 +149,7 @@ class Contractions:
                     f"'{each}' has {len(each)} subscripts, but '{ast.unparse(operand)}' has "
                     f"{len(self.shape(operand))}",
                 )
-        return Contraction("sum", tuple(operands), tuple(labels), result)
+        return Contraction("einsum", tuple(operands), tuple(labels), result)
 
     def _reduction(self, kind: str, arguments: list[ast.expr], node: ast.Call) -> Contraction:
         given = dict(zip(("array", "axis"), arguments, strict=False))

@@ -117,6 +117,8 @@ def _edge_padded(a, top, bottom, left, right):
 
 def _edge_padded_matrix(a, top, bottom, left, right):
     n, m = a.shape
+    assert n > 0 or top + bottom == 0, "np.pad has no rows to extend"
+    assert m > 0 or left + right == 0, "np.pad has no columns to extend"
     result = np.empty((top + n + bottom, left + m + right), dtype=np.result_type(a, a))
     result[top : top + n, left : left + m] = a
     result[:top, left : left + m] = a[0]

@@ -266,6 +266,8 @@ def _diff_of_second(a):
 
 
 def _convolved(a, v):
+    assert len(a) > 0, "np.convolve takes no empty array"
+    assert len(v) > 0, "np.convolve takes no empty array"
     result = np.zeros(len(a) + len(v) - 1, dtype=np.result_type(a, v))
     for i in range(len(a)):
         for j in range(len(v)):

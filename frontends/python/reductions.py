@@ -26,10 +26,13 @@ from .views import ONE, ZERO, View, same, spelled
 
 _OPERATORS: dict[str, type[ast.operator]] = {
     "sum": ast.Add,
+    "einsum": ast.Add,
     "mean": ast.Add,
     "norm": ast.Add,
     "prod": ast.Mult,
 }
+_WIDENED = ("sum", "prod", "mean", "norm")
+"""What NumPy computes in 64 bits for integers; `np.einsum` adds up in the type of its operands."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +174,7 @@ class Reductions:
         for child in _operands(node):
             self.compute(child, whole=False)
         form = self.forms.read(node)
-        if form is None or form.kept or (accumulate and form.kind != "sum"):
+        if form is None or form.kept or (accumulate and form.kind not in ("sum", "einsum")):
             return False
         printed = self._print(form, node)
         fits = len(printed.extents) == target.rank and all(
@@ -184,8 +187,9 @@ class Reductions:
         return True
 
     def _element(self, form: Contraction, term: Scalar) -> ElementType:
-        """The type of the result: NumPy adds up integers in 64 bits."""
-        if len(form.operands) == 1 and not term.element.is_float and form.kind in _OPERATORS:
+        """The type of the result: NumPy adds up integers in 64 bits, but those of products."""
+        is_product = len(form.operands) > 1 or form.kind not in _WIDENED
+        if not is_product and not term.element.is_float:
             is_unsigned = term.element.is_unsigned and not term.element.is_truth
             wide = u64 if is_unsigned else i64
             return f64 if form.kind in ("mean", "norm") else wide
@@ -224,6 +228,8 @@ class Reductions:
             for value in values[1:]:
                 term = self.expressions.arithmetic.binary(ast.Mult, term, value, node)
             if form.kind == "norm":
+                if not is_float(term):
+                    term = self.expressions.arithmetic.convert(term, f64, node)
                 term = self.expressions.arithmetic.binary(ast.Mult, term, term, node)
             scalar = self.expressions.arithmetic.scalar(term, node)
         if scalar.element.is_narrow and form.kind not in ("max", "min"):
@@ -232,7 +238,7 @@ class Reductions:
                 f"sums of {scalar.element} are computed in f32 by NumPy and rounded at the end",
                 "write A.astype(f32) for the operands, and round the result",
             )
-        if scalar.element.is_complex and form.kind not in ("sum", "mean", "prod"):
+        if scalar.element.is_complex and form.kind not in ("sum", "einsum", "mean", "prod"):
             raise self.source.error(
                 node,
                 f"'{form.kind}' of complex numbers is not supported",

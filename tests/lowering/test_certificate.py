@@ -170,6 +170,21 @@ def test_sums_of_copies_are_reordered() -> None:
     assert check({**data, "nest": never, "fast_math": True}) is not None
 
 
+def test_extents_with_conditions() -> None:
+    """A copy of what one loop accesses always, and another one where it runs at all."""
+    function = loopwright.load(catalogue()["field/american_put"].text)["american_put"]
+    schedule = function.schedule("strip-mine{loops=o size=8},pack{loops=ot array=value order=1,0}")
+    data = json.loads(json.dumps(certificate(schedule)))
+    assert check(data) is None
+    (line,) = (k for k, each in enumerate(data["nest"]) if each.lstrip().startswith("array"))
+    assert " or " in data["nest"][line]
+    for case in ("(0) + 1", "(steps) + 1"):
+        nest = [*data["nest"]]
+        nest[line] = nest[line].replace(case, "0")
+        assert nest != data["nest"]
+        assert check({**data, "nest": nest}) is not None
+
+
 def test_a_statement_has_one_name() -> None:
     data = json.loads(text_of("atax"))
     data["program"] = [line.replace("run S1", "run S0") for line in data["program"]]
