@@ -167,6 +167,7 @@ class ExpressionReader:
         """The member of a structure, as a variable."""
         arrow = "->" if isinstance(base.type, PointerType) else "."
         spelling = f"{base.symbol.spelling}{arrow}{cursor.spelling}"
+        through = (*base.symbol.through, *([base.symbol] if arrow == "->" else []))
         found = base.symbol.members.get(spelling)
         if found is None:
             kind, rows = self._type(cursor)
@@ -177,9 +178,9 @@ class ExpressionReader:
                 base.symbol.offset,
                 is_const=is_const(cursor.type),
                 is_volatile=base.symbol.is_volatile or is_volatile(cursor.type),
-                addresses=1,
+                addresses=int(bool(through or base.symbol.is_global or base.symbol.addresses)),
                 spelling=spelling,
-                through=(*base.symbol.through, *([base.symbol] if arrow == "->" else [])),
+                through=through,
                 holder=base.symbol.holder or base.symbol,
                 has_rows=rows,
             )

@@ -49,7 +49,7 @@ class Symbol:
     @property
     def has_address(self) -> bool:
         """Whether its address is taken other than for a call that is inlined."""
-        return self.addresses > 0
+        return self.addresses > 0 or (self.holder is not None and self.holder.has_address)
 
     def __post_init__(self) -> None:
         self.spelling = self.spelling or self.name

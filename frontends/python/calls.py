@@ -47,6 +47,16 @@ _REMEDIES: Mapping[str, str] = {
 """What to write in place of functions and methods that are called often."""
 
 
+_REDUCTIONS = (np.sum, np.prod, np.mean, np.max, np.min)
+
+
+def _remedy(function: object, name: str) -> str:
+    """What to write in place of a function; of reductions, that is where they are written."""
+    if any(function is each for each in _REDUCTIONS):
+        return "assign it to a variable, before a loop and at the end of its body"
+    return _REMEDIES.get(name, _REMEDY)
+
+
 class Calls:
     """Evaluates calls."""
 
@@ -89,7 +99,7 @@ class Calls:
             raise source.error(
                 node.func,
                 f"the function '{spelled}' is not supported",
-                _REMEDIES.get(spelled.rpartition(".")[2], _REMEDY),
+                _remedy(found, spelled.rpartition(".")[2]),
             )
         if node.keywords:
             raise source.error(node.keywords[0].value, f"'{spelled}' takes no keywords here")

@@ -118,3 +118,21 @@ def test_sizes_that_do_not_divide_are_refused(tmp_path: Path) -> None:
     np.testing.assert_array_equal(kernel(6, np.arange(6.0)), [1, 5, 9])
     with pytest.raises(SourceError, match="not as many for these sizes"):
         kernel(5, np.arange(5.0))
+
+
+def chosen(a: Any, k: Any) -> Any:
+    line = a.reshape(-1)
+    return line[k] * 2
+
+
+def repeated(a: Any, k: Any) -> Any:
+    while np.sum(a) > 1.0:
+        a *= 0.5
+
+
+def test_the_later_mistake_is_told_where_sizes_are_known() -> None:
+    a, k = np.ones((2, 3)), np.arange(2)
+    with pytest.raises(SourceError, match="a subscript that depends on data, of a slice"):
+        loopwright.kernel(chosen)(a, k)
+    with pytest.raises(SourceError, match="before a loop and at the end of its body"):
+        loopwright.kernel(repeated)(a, k)

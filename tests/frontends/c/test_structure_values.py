@@ -52,6 +52,20 @@ void transposed(int n, pt a[n][n]) {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < i; j++) { pt t = a[i][j]; a[i][j] = a[j][i]; a[j][i] = t; }
 }
+void bounds(int n, const pt *a, pt *out) {
+    pt lo = a[0], hi = a[0];
+    for (int i = 1; i < n; i++) {
+        if (a[i].x < lo.x) lo = a[i];
+        if (a[i].y > hi.y) hi = a[i];
+    }
+    out[0] = lo, out[1] = hi;
+}
+void seen(int n, const pt *a, pt *out) {
+    pt sum = a[0];
+    int *y = &sum.y;
+    for (int i = 1; i < n; i++) { sum.y += a[i].x; *y += 1; }
+    out[0] = sum;
+}
 void zeros(int n, pt *a) { for (int i = 0; i < n; i++) a[i] = (pt){i}; }
 void named(int n, pt *a) { for (int i = 0; i < n; i++) a[i] = (pt){.y = i, .x = 2 * i}; }
 void whole(int n, mixed *a) { for (int i = 0; i < n; i++) a[i] = a[n - 1 - i]; }
@@ -65,7 +79,7 @@ int main(void) {
     for (int i = 0; i < 5; i++) m[i] = (mixed){i, i};
     product(20, a, b, c), turned(20, c, 0.7f), phase(20, c), copied(19, p, q), swapped(20, q);
     down(20, q), up(5, p), chosen(20, q, p), global(9, p), transposed(4, r), whole(5, m);
-    zeros(3, p + 10), named(3, p + 15);
+    zeros(3, p + 10), named(3, p + 15), bounds(20, q, p), seen(20, q, p + 2);
     for (int i = 0; i < 20; i++)
         printf("%a %a %d %d %d %d\\n", c[i].r, c[i].i, p[i].x, p[i].y, q[i].x, q[i].y);
     for (int i = 0; i < 16; i++) printf("%d %d\\n", r[i / 4][i % 4].x, m[i % 5].id);
@@ -152,6 +166,8 @@ REPLACED = (
     "chosen",
     "global",
     "transposed",
+    "bounds",
+    "seen",
     "zeros",
 )
 
