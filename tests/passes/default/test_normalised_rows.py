@@ -51,9 +51,9 @@ def scop_of(kind: str = "f32", row: str = "i") -> Scop:
 @pytest.mark.parametrize(("kind", "row"), [("f32", "i"), ("f64", "sample")])
 @pytest.mark.parametrize(("n", "m"), [(2048, 768), (511, 4001), (6000, 520)])
 def test_with_sums_in_any_order(n: int, m: int, kind: str, row: str, target: Target) -> None:
-    scop = scop_of(kind, row)
-    sizes = infer_extents(scop, {"n": n, "m": m})
-    found = default_schedule(scop, sizes, target, threads=2, reassociate=True)
+    found = default_schedule(
+        scop_of(kind, row), {"n": n, "m": m}, target, threads=2, reassociate=True
+    )
     assert str(found) == f"parallel{{loops={row}}}"
 
 
