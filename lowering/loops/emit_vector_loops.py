@@ -11,7 +11,17 @@ from ...dialects import affine
 from ...passes.estimate.program_statistics import bytes_of
 from ...passes.machine.target import Target
 from ..nest.index_expression import Comparison, Condition, Connective, Index, choice, decide
-from ..nest.nest import Call, For, Nest, Once, omitted_loops, split_loops, substitute, walk
+from ..nest.nest import (
+    Call,
+    For,
+    Nest,
+    Once,
+    control_indices,
+    omitted_loops,
+    split_loops,
+    substitute,
+    walk,
+)
 from .alignment import RowAccess, elements_before
 from .emit_statements import StatementEmitter
 from .ir_builder import IRBuilder
@@ -408,12 +418,12 @@ class VectorLoopEmitter(ABC):
 
     def _vector(self, nest: For, values: Environment, lanes: Lanes) -> None:
         """The body of a vector loop, without masks inside where lanes run the same iterations."""
-        body = substitute(nest.body, values)
-        simple, met = without_divergence(body, lanes)
-        if not met:
+        if not any(index.depends_on(nest.variable) for index in control_indices(nest.body)):
             self.emit(nest.body, values, lanes)
             return
-        with self.copied(2):
+        body = substitute(nest.body, values)
+        simple, met = without_divergence(body, lanes)
+        with self.copied(1 + bool(met)):
             self.branch(
                 Connective("all", tuple(met)),
                 partial(self.emit, simple, values, lanes),
