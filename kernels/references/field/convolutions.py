@@ -74,6 +74,15 @@ def conv2d_depthwise(channels: int, height: int, width: int, *arrays: Array) -> 
     np.clip(dst, 0, 6, out=dst)
 
 
+def conv2d_depthwise_same(channels: int, height: int, width: int, *arrays: Array) -> None:
+    """A 7 x 7 convolution of each channel, with zeros around."""
+    src, weights, bias, dst = arrays
+    padded = np.pad(src, ((0, 0), (3, 3), (3, 3)))
+    dst[...] = bias[:, None, None]
+    for y, x in np.ndindex(7, 7):
+        dst += padded[:, y : y + height, x : x + width] * weights[:, y, x, None, None]
+
+
 def conv2d_dilated(
     features_out: int, features_in: int, height: int, width: int, *arrays: Array
 ) -> None:
@@ -118,7 +127,7 @@ REFERENCES: Mapping[str, Callable[..., None]] = MappingProxyType(
         for function in (
             *(conv2d_stride2, conv2d_deep, conv2d_pointwise_nhwc, conv2d_grouped),
             *(conv2d_depthwise, conv2d_dilated, conv1d, conv3d, conv2d_transposed),
-            *(maxpool2_nhwc,),
+            *(conv2d_depthwise_same, maxpool2_nhwc),
         )
     }
 )

@@ -81,6 +81,11 @@ def dynamic_time_warping(n: int, m: int, x: Array, y: Array, cost: Array) -> Non
         cost[i, j] = np.abs(x[i - 1] - y[j - 1]) + least
 
 
+def polynomial_product(n: int, a: Array, b: Array, c: Array) -> None:
+    """The coefficients of the product of two polynomials."""
+    c[...] = np.convolve(a, b)
+
+
 REFERENCES: Mapping[str, Callable[..., None]] = MappingProxyType(
     {
         "tridiagonal_rows": thomas(1),
@@ -90,6 +95,7 @@ REFERENCES: Mapping[str, Callable[..., None]] = MappingProxyType(
             for function in (
                 *(integral_image, biquad_bank, exponential_average, fir, batched_matmul8),
                 *(batched_cholesky, transform_points, dynamic_time_warping),
+                *(polynomial_product,),
             )
         },
     }
