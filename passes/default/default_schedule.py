@@ -9,6 +9,7 @@ from itertools import islice
 from math import inf
 
 from ..estimate.estimate import estimate
+from ..estimate.moved_lines import moved_line_seconds
 from ..estimate.scheduled_program import ScheduledProgram
 from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.stages import stages
@@ -120,7 +121,7 @@ def best_candidates(
         written = estimate(original, context)
         order = functions_text(original.tree)
         for number, candidate in enumerate(candidates):
-            seconds = estimate(candidate, context)
+            seconds = estimate(candidate, context) + moved_line_seconds(candidate, context)
             if seconds < GAIN * written:
                 better.append((seconds, number, candidate))
             is_partly_marked = (

@@ -9,6 +9,7 @@ from ..polyhedral.schedule_tree import Tree
 from ..schedules.schedule import Schedule
 from .batches_in_lanes import batches_in_lanes
 from .column_updates import column_updates
+from .distant_recurrences import distant_recurrences
 from .factorisation import factorisation
 from .fused_contraction import fused_contraction
 from .gauss_seidel import gauss_seidel
@@ -85,6 +86,7 @@ FALLBACKS: tuple[Strategy, ...] = (
     unrolled_sums,
     partial_sums,
     sums_in_lanes,
+    distant_recurrences,
 )
 """Proposals for nests that one of `COMPETING` is the first to have an answer for."""
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from ..polyhedral.schedule_tree import Loop, Tree, loops, nests, statements
+from ..polyhedral.schedule_tree import Loop, loops, nests, statements
+from ..schedules.schedule import Schedule
 from .memory_traffic import MemoryTraffic
 from .scheduled_program import ScheduledProgram
+from .scheduling_context import SchedulingContext
 
 MOVED_LINE = 1e-8
 """Seconds for each of many lines in order that another core has written (on a Granite Rapids)."""
 
 
-def moved_line_seconds(program: ScheduledProgram, traffic: MemoryTraffic, tree: Tree) -> float:
+def moved_line_seconds(schedule: Schedule, context: SchedulingContext) -> float:
     """Seconds that sequential nests wait for lines in the caches of other cores.
 
-    Each of several threads has a part of what a nest before has written.
+    Each of several threads has a part of what a nest before has written. Of a whole schedule:
+    while nests are scheduled one after the other, those behind are not on threads yet.
     """
-    threads, machine = program.context.threads, program.machine
-    if threads == 1 or isinstance(tree, Loop):
+    threads, tree = context.threads, schedule.tree
+    if threads == 1 or isinstance(tree, Loop) or not any(x.parallel for x in loops(tree)):
         return 0.0
+    program = ScheduledProgram(schedule, context)
+    traffic, machine = MemoryTraffic(program), program.machine
     seconds = 0.0
     written: set[str] = set()
     for nest in nests(tree):
