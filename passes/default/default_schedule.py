@@ -53,9 +53,6 @@ some loops have no marked vectors, it makes worse ones of these beside the other
 ALIKE = 1.02
 """Estimates that differ by so much say nothing."""
 
-EQUAL = 1.001
-"""Estimates are equal that differ by no more."""
-
 RUNNERS_UP, CLOSE, CLEARLY = 2, 2.0, 0.6
 """So many candidates are jammed beside the best one, that take at most so many times as long. They
 are better if they then take this part of its time: what gains by jamming waits for something, and
@@ -365,14 +362,12 @@ def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingConte
     rivals = [_shared_out(rival, names, context) for rival in proposed if rival is not None]
     if competes:
         rivals.append(schedule)
-    rated = [(estimate(rival, context), rival) for rival in rivals]
+    rated = ((estimate(rival, context), rival) for rival in rivals)
     least, best = min(rated, key=lambda each: each[0], default=(inf, None))
     if best is None or own is None:
         return best or own or schedule
-    if least < GAIN * seconds:
-        return best
-    simpler = [each for each in rated if each[0] <= EQUAL * seconds and _is_simpler(each[1], own)]
-    return min(simpler, key=lambda each: each[0], default=(seconds, own))[1]
+    is_better = least < GAIN * seconds or (least <= seconds and _is_simpler(best, own))
+    return best if is_better else own
 
 
 def _shared_out(schedule: Schedule, names: tuple[str, ...], context: SchedulingContext) -> Schedule:

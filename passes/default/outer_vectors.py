@@ -18,6 +18,7 @@ from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.strided_accesses import LARGEST_STRIDE
 from ..estimate.vector_widths import lanes_for
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops, statements
+from ..polyhedral.scop import Access
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.vectorize import Vectorize
@@ -129,6 +130,8 @@ def _walks_rows(
         if not gathers_in_lanes(statement, across):
             return False
         for access in statement.statement.accesses:
+            if not _is_known(access, statistics):
+                return False
             lanes = abs(statement.stride(access, across, statistics))
             if lanes > LARGEST_STRIDE:
                 return False
@@ -141,6 +144,14 @@ def _walks_rows(
                 if lanes and walked > target.capacity(NEARBY):
                     return False
     return True
+
+
+def _is_known(access: Access, statistics: ProgramStatistics) -> bool:
+    """Whether the extents of an array are known, and with them the strides in it."""
+    if access.array.argument is None:
+        return True
+    extents = zip(statistics.extents(access.array), access.coefficients, strict=True)
+    return all(extent > 1 or not any(row) for extent, row in extents)
 
 
 def _has_masks(schedule: Schedule, statement: StatementStatistics) -> bool:
