@@ -365,7 +365,7 @@ def _extent(data: bytes, region: Region) -> tuple[int, int]:
         newline = data.find(b"\n", end)
         return begin, len(data) if newline < 0 else newline
     rest = re.match(rb"\s*;", data[end:])
-    if rest is not None and data[end - 1 : end] != b"}":
+    if rest is not None:
         end += rest.end()
     while True:  # such as #pragma omp parallel for
         start = _line_start(data, begin)

@@ -85,5 +85,6 @@ def _written(statements: Sequence[Statement]) -> Iterator[Symbol]:
         symbol = target.symbol if isinstance(target, Name) else None
         if symbol is not None:
             is_pointed_at = is_element and not isinstance(symbol.type, ArrayType)
-            if symbol not in own or is_pointed_at:
+            is_member = symbol.holder in own and not symbol.through
+            if not (symbol in own or is_member) or is_pointed_at:
                 yield symbol

@@ -10,13 +10,14 @@ from clang import cindex
 
 from ...dialects.locations import Location
 from .aliases import element_of
-from .c_types import INT, ArrayType, CType, NumberType, PointerType
+from .c_types import INT, ArrayType, CType, NumberType, OtherType, PointerType
 from .counted_loops import mapped_statement
 from .hoisting import keeps_order, spread
 from .idioms import bare
 from .jumps import BREAK, CONTINUE, assigned, holds, number, without_jumps
 from .read_expressions import ExpressionReader
 from .read_types import read_type
+from .structure_values import StructureValues, is_structure
 from .tree import (
     Assignment,
     Block,
@@ -56,8 +57,11 @@ class Procedures:
     A call whose statements no region can have stays as it is.
     """
 
-    def __init__(self, expressions: ExpressionReader, read: ReadBlock) -> None:
+    def __init__(
+        self, expressions: ExpressionReader, structures: StructureValues, read: ReadBlock
+    ) -> None:
         self._expressions = expressions
+        self._structures = structures
         self._read = read
         self._around: list[str] = []
         self._count = 0
@@ -101,10 +105,10 @@ class Procedures:
         if definition is None:
             return None
         kind = read_type(definition.result_type)
-        is_number = isinstance(kind, NumberType)
-        if not is_number and definition.result_type.kind.name != "VOID":
+        is_number, is_whole = isinstance(kind, NumberType), is_structure(definition.result_type)
+        if not is_number and not is_whole and definition.result_type.kind.name != "VOID":
             return None
-        result = Symbol(meant.spelling, kind, place, 0) if is_number else None
+        result = Symbol(meant.spelling, kind, place, 0) if is_number or is_whole else None
         name = definition.get_usr()
         is_free = name not in self._around and len(self._around) < _DEEPEST and self._count < _MOST
         if not is_free:
@@ -112,16 +116,24 @@ class Procedures:
         self._count += 1
         self._around.append(name)
         try:
-            with self._expressions.scope():
+            whole = result if is_whole else None
+            with self._expressions.scope(), self._structures.returning(whole):
                 parameters, body = self._definition(definition)
-                members = self._expressions.has_members
+                members = self._expressions.has_shared_members
         finally:
             self._around.pop()
         if members or len(arguments) != len(parameters):
             return None
-        given = list(zip(parameters, arguments, strict=True))
+        structures = self._passed_whole(call, parameters)
+        if structures is None:
+            return None
+        given = [
+            pair
+            for pair in zip(parameters, arguments, strict=True)
+            if not isinstance(pair[0].type, OtherType)
+        ]
         body, pairs = _with_targets(body, given)
-        if result is not None:
+        if result is not None and is_number:
             body = _with_result(body, result)
         statements = without_jumps(_leaving_loops(body), RETURN).statements
         if not all(_may_pass(*pair) for pair in pairs) or not all(map(_is_plain, statements)):
@@ -131,7 +143,20 @@ class Procedures:
             assert target is not None
             target.symbol.addresses -= 1  # nobody has it behind the call
         declared = [Declare(place, 0, 0, *pair) for pair in pairs]
-        return Block(place, 0, 0, [*declared, *statements], is_inlined=True), result
+        return Block(place, 0, 0, [*structures, *declared, *statements], is_inlined=True), result
+
+    def _passed_whole(
+        self, call: cindex.Cursor, parameters: Sequence[Symbol]
+    ) -> list[Statement] | None:
+        """What gives parameters that are structures their values; None where that is not known."""
+        statements: list[Statement] = []
+        for symbol, argument in zip(parameters, call.get_arguments(), strict=True):
+            if isinstance(symbol.type, OtherType):
+                values = self._structures.initial(symbol, argument)
+                if values is None or symbol.is_volatile:
+                    return None
+                statements += [Declare(symbol.place, 0, 0, symbol, None), *values]
+        return statements
 
     def _definition(self, definition: cindex.Cursor) -> tuple[list[Symbol], Block]:
         children = list(definition.get_children())

@@ -25,7 +25,7 @@ from .c_types import (
     promoted,
 )
 from .clang_library import BINARY, evaluate, place_of, unary_operator
-from .read_members import MemberArray, has_own_memory, holder_of, of_element
+from .read_members import MemberArray, has_own_memory, holder_of, of_element, outlives_calls
 from .read_types import is_const, is_uniform, is_volatile, joined_rows, read_row, read_type
 from .side_effects import apart, has_effects
 from .tree import (
@@ -81,9 +81,10 @@ class ExpressionReader:
         self._hoisted: list[Statement] | None = None
 
     @property
-    def has_members(self) -> bool:
-        """Whether a member of a structure was read in this scope."""
-        return any(each.spelling != each.name for each in self.symbols.values())
+    def has_shared_members(self) -> bool:
+        """Whether this scope reads a member of a structure that others may change as well."""
+        found = (each for each in self.symbols.values() if each.holder is not None)
+        return any(each.through or (each.holder and each.holder.is_global) for each in found)
 
     @contextmanager
     def scope(self) -> Generator[None]:
@@ -132,7 +133,7 @@ class ExpressionReader:
                 self.place(cursor),
                 cursor.extent.start.offset,
                 is_parameter=cursor.kind.name == "PARM_DECL",
-                is_global=_outlives_calls(cursor),
+                is_global=outlives_calls(cursor),
                 is_const=is_const(cursor.type),
                 is_volatile=is_volatile(cursor.type),
                 has_rows=rows,
@@ -154,7 +155,7 @@ class ExpressionReader:
         while cursor.kind.name in ("UNEXPOSED_EXPR", "PAREN_EXPR"):
             (cursor,) = cursor.get_children()
         declared = cursor.referenced
-        if declared is None or declared.kind.name != "VAR_DECL" or _outlives_calls(declared):
+        if declared is None or declared.kind.name != "VAR_DECL" or outlives_calls(declared):
             return False
         structure = declared.type.get_canonical().get_pointee()
         if not has_structures(read_type(declared.type)) or not is_uniform(structure):
@@ -162,27 +163,29 @@ class ExpressionReader:
         values = [each for each in declared.get_children() if each.kind.is_expression()]
         return bool(values) and element_of(self.read(values[-1])) is not None
 
-    def _member(self, base: Name, cursor: cindex.Cursor) -> Symbol:
+    def member_of(self, base: Name, cursor: cindex.Cursor) -> Name:
         """The member of a structure, as a variable."""
         arrow = "->" if isinstance(base.type, PointerType) else "."
         spelling = f"{base.symbol.spelling}{arrow}{cursor.spelling}"
-        key = f"{id(base.symbol)}{spelling}"
-        if key not in self.symbols:
+        through = (*base.symbol.through, *([base.symbol] if arrow == "->" else []))
+        found = base.symbol.members.get(spelling)
+        if found is None:
             kind, rows = self._type(cursor)
-            self.symbols[key] = Symbol(
+            found = base.symbol.members[spelling] = Symbol(
                 f"{base.symbol.name}_{cursor.spelling}",
                 kind,
                 base.symbol.place,
                 base.symbol.offset,
                 is_const=is_const(cursor.type),
                 is_volatile=base.symbol.is_volatile or is_volatile(cursor.type),
-                addresses=1,
+                addresses=int(bool(through or base.symbol.is_global or base.symbol.addresses)),
                 spelling=spelling,
-                through=(*base.symbol.through, *([base.symbol] if arrow == "->" else [])),
+                through=through,
                 holder=base.symbol.holder or base.symbol,
                 has_rows=rows,
             )
-        return self.symbols[key]
+        self.symbols[f"{id(base.symbol)}{spelling}"] = found
+        return Name(base.place, found.type, found)
 
     def _extents(self, cursor: cindex.Cursor, kind: CType) -> tuple[Expression, ...]:
         """The expressions between the brackets of a declaration, where it has all of them."""
@@ -224,7 +227,7 @@ class ExpressionReader:
                 structure = structure.get_pointee()
                 base = self._dereference(base, read_row(structure), place)
             if isinstance(base, Name):
-                return Name(place, kind, self._member(base, cursor))
+                return Name(place, kind, self.member_of(base, cursor).symbol)
             member = of_element(base, structure, cursor.referenced, kind, place)
             if member is not None:
                 return member
@@ -366,7 +369,7 @@ class ExpressionReader:
             if replaced is None:
                 self._inline(call, definition)
         self._inlining.pop()
-        if self._hoisted is not None and self.inliner is not None:
+        if self._hoisted is not None and self.inliner is not None and isinstance(kind, NumberType):
             whole = replaced or call
             found = self.inliner(cursor, arguments) if _has_statements(whole) else None
             if found is not None:
@@ -384,7 +387,9 @@ class ExpressionReader:
         ]
         pieces = [piece for each in call.arguments for piece in walk(each)]
         if (
-            not any(isinstance(each.type, PointerType | ArrayType) for each in parameters)
+            not any(
+                isinstance(each.type, PointerType | ArrayType | OtherType) for each in parameters
+            )
             or len(parameters) != len(call.arguments)
             or any(isinstance(each, Assignment | Unsupported) for each in pieces)
         ):
@@ -491,10 +496,3 @@ def _passed(parameter: Symbol, argument: Expression) -> Expression:
         element = argument.operand
         return Binary(argument.place, argument.type, "+", element.base, element.index)
     return argument
-
-
-def _outlives_calls(variable: cindex.Cursor) -> bool:
-    """Whether a variable keeps its value between calls of the function."""
-    if variable.storage_class.name in ("STATIC", "EXTERN"):
-        return True
-    return variable.get_usr() != "" and "@F@" not in variable.get_usr()

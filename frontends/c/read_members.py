@@ -68,3 +68,10 @@ def has_own_memory(member: cindex.Cursor) -> bool:
             return True
         around = around.semantic_parent
     return False
+
+
+def outlives_calls(variable: cindex.Cursor) -> bool:
+    """Whether a variable keeps its value between calls of the function."""
+    if variable.storage_class.name in ("STATIC", "EXTERN"):
+        return True
+    return variable.get_usr() != "" and "@F@" not in variable.get_usr()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from clang import cindex
 
@@ -20,6 +21,7 @@ from .meeting_loops import without_meeting
 from .procedures import RETURN, Procedures
 from .read_expressions import ExpressionReader
 from .side_effects import apart
+from .structure_values import StructureValues
 from .switches import chain
 from .tree import (
     Assignment,
@@ -73,7 +75,9 @@ class Reader:
         self.source = source
         self._limits_complex_range = limits_complex_range(flags)
         self.expressions = ExpressionReader(source, joins_rows=joins_rows)
-        self.procedures = Procedures(self.expressions, self._block)
+        self.structures = StructureValues(self.expressions)
+        self.procedures = Procedures(self.expressions, self.structures, self._block)
+        self.structures.inliner = self.procedures.value
         self.expressions.inliner = self.procedures.value
         self._has_labels = False
 
@@ -157,15 +161,30 @@ class Reader:
             return [block]
         if name == "CALL_EXPR" and (block := library_loop(cursor, self.expressions)) is not None:
             return [block]
+        if (parts := self._whole(partial(self.structures.assignment, cursor))) is not None:
+            whole = Block(place, start, end, parts, is_inlined=True)
+            spread([whole], start, end)
+            return [whole]
         if cursor.kind.is_expression():
             before, expression = self._hoisted(cursor, start)
             found = [*before, *apart(Evaluate(place, start, end, expression))]
             return found if len(found) == 1 else [Block(place, start, end, found)]
         reason, hint = _REASONS.get(name, ("this statement is not supported", None))
         if name == "RETURN_STMT" and inner:
+            parts = self._whole(partial(self.structures.returned, inner[0]))
+            if parts is not None:
+                return [*parts, Refused(place, start, end, reason, hint, (), leaves=True)]
             before, value = self._hoisted(inner[0], start)
             return [*before, Refused(place, start, end, reason, hint, (value,), leaves=True)]
         return [self._refused(cursor, reason, hint)]
+
+    def _whole(self, read: Callable[[], list[Statement] | None]) -> list[Statement] | None:
+        """The statements that set a structure, behind those of calls in the values of members."""
+        with self.expressions.hoisting() as before:
+            parts = read()
+        if parts is None or not before:
+            return parts
+        return [*before, *parts] if keeps_order(before, None) else read()
 
     def _hoisted(self, cursor: cindex.Cursor, start: int) -> tuple[list[Statement], Expression]:
         """An expression that is always evaluated, and the calls that are made before it."""
@@ -216,8 +235,11 @@ class Reader:
         inner = [each for each in cursor.get_children() if each.kind.is_expression()]
         inner.sort(key=lambda each: each.extent.start.offset)
         values = inner[len(symbol.extents) :]
-        if values and values[-1].kind.name == "INIT_LIST_EXPR":
-            elements = initial_elements(symbol, values[-1], self.expressions)
+        if values:
+            is_list = values[-1].kind.name == "INIT_LIST_EXPR"
+            elements = initial_elements(symbol, values[-1], self.expressions) if is_list else None
+            first = partial(self.structures.initial, symbol, values[-1])
+            elements = elements or self._whole(first)
             if elements is not None:
                 filled = Block(place, start, end, elements, is_inlined=True)
                 spread([filled], start, end)

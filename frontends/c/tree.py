@@ -7,7 +7,7 @@ told apart by identity.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
@@ -24,8 +24,9 @@ class Symbol:
     `constant` is the value of one that is constant; `extents` has those of a VLA, outermost first;
     the address of one that `has_address` may be anywhere. A member of a structure is one as well,
     with its `spelling` in C, and so is an element that is a size; `through` are the pointers that
-    lead to it, `holder` is the variable that has the member or leads to it. One that `has_rows` is
-    of pointers to rows in C, `T **`, and an array here: a call checks that they are those of one.
+    lead to it, `holder` is the variable that has the member or leads to it; `members` are those
+    that were read. One that `has_rows` is of pointers to rows in C, `T **`, and an array here: a
+    call checks that they are those of one.
     """
 
     name: str
@@ -43,11 +44,12 @@ class Symbol:
     through: tuple[Symbol, ...] = ()
     holder: Symbol | None = None
     has_rows: bool = False
+    members: dict[str, Symbol] = field(default_factory=dict[str, "Symbol"])
 
     @property
     def has_address(self) -> bool:
         """Whether its address is taken other than for a call that is inlined."""
-        return self.addresses > 0
+        return self.addresses > 0 or (self.holder is not None and self.holder.has_address)
 
     def __post_init__(self) -> None:
         self.spelling = self.spelling or self.name

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...dialects.errors import SourceError
 from ..text.affine import Affine, Index, Name
 from ..text.emitter import Emitter
 from .evaluator import Evaluator
@@ -35,19 +36,22 @@ class Read:
 class Accesses:
     """Evaluates accesses.
 
-    `reads` has the elements that were loaded, `ranges` the bounds of the loops around,
-    `conditions` what is not negative under the conditions around, `requirements` what slices need.
+    `row_major` tells whether all arguments are. `reads` has the elements that were loaded, `ranges`
+    the bounds of the loops around, `conditions` what is not negative under the conditions around,
+    `requirements` what slices need, `unwritten` the arrays that must keep their values, and why.
     """
 
     def __init__(self, expressions: Evaluator, emitter: Emitter[ast.AST]) -> None:
         self.expressions = expressions
         self.source = expressions.source
         self.emitter = emitter
+        self.row_major = True
         self.extents: dict[str, Affine] = {}
         self.ranges: dict[Name, tuple[Index, Index]] = {}
         self.conditions: list[Affine] = []
         self.requirements: list[Requirement] = []
         self.reads: list[Read] = []
+        self.unwritten: list[tuple[ArrayValue, SourceError]] = []
 
     def argument(self, array: ArrayValue) -> View:
         """An argument as a whole; equal names are equal extents."""
@@ -96,6 +100,11 @@ class Accesses:
 
         A part of a complex number leaves the other one, of the number that `load` loads.
         """
+        if view.may_be_copy:
+            spelled = ast.unparse(node)
+            raise self.source.error(
+                node, f"'{spelled}' may be a copy in NumPy", "store into the array itself"
+            )
         if view.is_read_only:
             spelled = ast.unparse(node)
             raise self.source.error(
@@ -109,6 +118,22 @@ class Accesses:
         parts = {part: arithmetic.part(part, old, node) for part in PARTS.values()}
         parts[view.part] = Scalar(name, whole.part)
         return arithmetic.complex_number(parts["re"], parts["im"], whole, node).name
+
+    def named(self, node: ast.expr) -> View | None:
+        """The view that an expression is, to get a name."""
+        view = self.expressions.view(node)
+        if view is not None and view.may_be_copy:
+            spelled = ast.unparse(node)
+            what = f"'{spelled}' may be a copy in NumPy, and the array gets other values"
+            error = self.source.error(node, what, f"write {spelled}.copy()")
+            self.unwritten.append((view.array, error))
+        return view
+
+    def check_unwritten(self, text: str) -> None:
+        """Raises SourceError where a text stores into an array whose copy has a name."""
+        for array, error in self.unwritten:
+            if re.search(rf"\.store [^\n]*, %{re.escape(array.name)}\[", text):
+                raise error
 
     def indexed(self, view: View, node: ast.Subscript) -> View:
         """A view behind subscripts; raises SourceError."""

@@ -14,7 +14,7 @@ from .captured import MISSING
 from .joined_arrays import RANKS, joining
 from .local_functions import FunctionByRank, PlainFunction
 from .meanings import copied, meant, placed
-from .numpy_arrays import COLUMNS, PADDED, ROWS, ByRank
+from .numpy_arrays import AVERAGES, COLUMNS, PADDED, ROWS, ByRank
 from .source import PythonSource
 
 _MOST = 64
@@ -109,7 +109,65 @@ def _select(
     return result
 
 
+def _round(node: ast.Call, array: ast.expr, decimals: ast.expr | None = None) -> ast.expr | None:
+    return _call(np.round, [array, decimals or placed(ast.Constant(0), node)], node)
+
+
+def _clip(
+    node: ast.Call, array: ast.expr, a_min: ast.expr | None = None, a_max: ast.expr | None = None
+) -> ast.expr | None:
+    bounds = [each for each in (a_min, a_max) if each is not None and not _is_none(each)]
+    if len(bounds) == 2:
+        return _call(np.clip, [array, *bounds], node)
+    is_lower = a_min is not None and not _is_none(a_min)
+    return _call(np.maximum if is_lower else np.minimum, [array, *bounds], node) if bounds else None
+
+
+def _nan_to_num(
+    node: ast.Call,
+    array: ast.expr,
+    copy: ast.expr | None = None,
+    nan: ast.expr | None = None,
+    posinf: ast.expr | None = None,
+    neginf: ast.expr | None = None,
+) -> ast.expr | None:
+    is_copy = copy is None or (isinstance(copy, ast.Constant) and copy.value is True)
+    if not is_copy or (posinf is None) != (neginf is None):
+        return None
+    given = [nan or placed(ast.Constant(0.0), node), posinf, neginf]
+    return _call(np.nan_to_num, [array, *(each for each in given if each is not None)], node)
+
+
+def _average(
+    node: ast.Call,
+    array: ast.expr,
+    axis: ast.expr | None = None,
+    weights: ast.expr | None = None,
+    *,
+    keepdims: ast.expr | None = None,
+) -> ast.expr | None:
+    if weights is None or keepdims is not None:
+        return None
+    place = None if axis is None else literal_of(axis)
+    functions = AVERAGES.get(place) if isinstance(place, int | None) else None
+    return None if functions is None else call_of(functions, [weights, array], [], node)
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _call(function: Callable[..., Any], arguments: list[ast.expr], node: ast.Call) -> ast.expr:
+    name = ast.copy_location(meant(ast.unparse(node.func), function), node.func)
+    return ast.copy_location(ast.Call(name, arguments, []), node)
+
+
 _FORMULAS: Mapping[Any, Callable[..., ast.expr | None]] = {
+    np.round: _round,
+    np.around: _round,
+    np.clip: _clip,
+    np.nan_to_num: _nan_to_num,
+    np.average: _average,
     np.concatenate: _concatenate,
     np.stack: _stack,
     np.vstack: _vstack,

@@ -11,6 +11,7 @@ import ast
 from ...dialects.errors import SourceError
 from .accesses import Read
 from .affine_sets import overwrites
+from .branches import Branches
 from .element_types import ElementType
 from .functions import PARTS
 from .masks import choice, is_mask
@@ -22,16 +23,20 @@ from .views import View, broadcast, same, spelled_shape
 
 
 class ArrayStatements:
-    """Emits assignments of arrays, and the reductions inside of expressions."""
+    """Emits assignments of arrays, and the reductions inside of expressions.
 
-    def __init__(self, reductions: Reductions) -> None:
+    Under a condition on data, elements keep their values where that does not hold.
+    """
+
+    def __init__(self, reductions: Reductions, branches: Branches) -> None:
         self.reductions = reductions
+        self.branches = branches
         self.expressions = reductions.expressions
         self.source = reductions.source
         self.emitter = reductions.emitter
         self.nests = reductions.nests
         self.arrays = reductions.arrays
-        self.scatters = Scatters(reductions)
+        self.scatters = Scatters(reductions, branches)
 
     def attribute(self, target: ast.Attribute) -> SourceError:
         """The error of an assignment to an attribute."""
@@ -71,7 +76,8 @@ class ArrayStatements:
                 )
             return False
         accumulate = operator is ast.Add
-        direct = (operator is None or accumulate) and not view.part and not view.is_read_only
+        is_plain = not view.part and not view.is_read_only and not view.may_be_copy
+        direct = (operator is None or accumulate) and is_plain and self.branches.guard is None
         if direct and self.reductions.into(node.value, view, accumulate=accumulate):
             return True
         self.reductions.compute(node.value, whole=operator is None)
@@ -174,7 +180,8 @@ class ArrayStatements:
     def _array(self, variable: Variable, node: ast.expr) -> View:
         if self.arrays.function(node) is not None:
             return self.arrays.create(_array_name(variable), node)
-        view = None if self.expressions.view_forms.copied(node) else self.expressions.view(node)
+        is_copy = self.expressions.view_forms.copied(node) is not None
+        view = None if is_copy else self.expressions.accesses.named(node)
         if view is not None:
             return view
         return self.arrays.named(_array_name(variable), node)
@@ -196,6 +203,8 @@ class ArrayStatements:
                 stored = self.expressions.accesses.stored(
                     value, view, target, node.value, f"affine.load {element}"
                 )
+                kind = view.array.type.element.mlir
+                stored = self.branches.guarded(stored, element, kind, node)
                 self.emitter.line(f"affine.store {stored}, {element}", node)
             early = [
                 read

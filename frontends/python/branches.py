@@ -103,7 +103,7 @@ class Branches:
                 self.guard = around
 
     def guarded(
-        self, value: str, element: str, kind: str, node: ast.stmt, dialect: str = "affine"
+        self, value: str, element: str, kind: str, node: ast.AST, dialect: str = "affine"
     ) -> str:
         """What is stored: the value, or under a condition on data what is there already."""
         if self.guard is None:

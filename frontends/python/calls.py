@@ -32,9 +32,8 @@ _REMEDY = "write its formula; docs/guide/python-functions.md lists what may be c
 
 _REMEDIES: Mapping[str, str] = {
     "sum": "write np.sum",
-    "reshape": "make the array an argument of that shape",
-    "ravel": "make the array an argument of one dimension",
-    "flatten": "make the array an argument of one dimension",
+    "reshape": "write the extents alone: A.reshape(n, 2)",
+    "ravel": "write A.ravel() alone",
     "len": "write A.shape[0], or a size of the annotations",
     "sort": "sort outside of the kernel",
     "argsort": "sort outside of the kernel",
@@ -46,6 +45,16 @@ _REMEDIES: Mapping[str, str] = {
     "isinstance": "annotate the arguments with their types",
 }
 """What to write in place of functions and methods that are called often."""
+
+
+_REDUCTIONS = (np.sum, np.prod, np.mean, np.max, np.min)
+
+
+def _remedy(function: object, name: str) -> str:
+    """What to write in place of a function; of reductions, that is where they are written."""
+    if any(function is each for each in _REDUCTIONS):
+        return "assign it to a variable, before a loop and at the end of its body"
+    return _REMEDIES.get(name, _REMEDY)
 
 
 class Calls:
@@ -90,7 +99,7 @@ class Calls:
             raise source.error(
                 node.func,
                 f"the function '{spelled}' is not supported",
-                _REMEDIES.get(spelled.rpartition(".")[2], _REMEDY),
+                _remedy(found, spelled.rpartition(".")[2]),
             )
         if node.keywords:
             raise source.error(node.keywords[0].value, f"'{spelled}' takes no keywords here")
@@ -177,6 +186,10 @@ class Calls:
             scaled = arithmetic.binary(ast.Mult, operand, Constant(factor), node)
             assert isinstance(scaled, Scalar)
             return replace(scaled, weak=function.of_math)
+        if function.kind == "decimals":
+            return self._rounded_to(values[0], values[1], node)
+        if function.kind == "finite":
+            return self._finite(values, node)
         if function.kind == "reciprocal":
             if not is_float(values[0]):
                 raise expressions.source.error(
@@ -327,6 +340,43 @@ class Calls:
         text = f"{function.operation} {scalar.name} : {scalar.element.mlir}"
         rounded = Scalar(emitter.operation(text, node), scalar.element)
         return Scalar(arithmetic.convert(rounded, i64, node).name, i64, weak=True)
+
+    def _rounded_to(self, value: Value, decimals: Value, node: ast.Call) -> Value:
+        """A number with so many decimals: NumPy multiplies, rounds to the nearest even, divides."""
+        arithmetic, even = self.expressions.arithmetic, known(np.rint)
+        digits = decimals.value if isinstance(decimals, Constant) else None
+        assert even is not None
+        if type(digits) is not int or (not is_float(value) and digits < 0):
+            raise self.expressions.source.error(
+                node, "rounding to a number of decimals that is no constant, or of integers"
+            )
+        if not is_float(value):
+            return value
+        shift = Constant(10.0 ** abs(digits))
+        scaled, back = (ast.Mult, ast.Div) if digits > 0 else (ast.Div, ast.Mult)
+        if digits:
+            value = arithmetic.binary(scaled, value, shift, node)
+        rounded = self._float(even, [value], node)
+        return arithmetic.binary(back, rounded, shift, node) if digits else rounded
+
+    def _finite(self, values: list[Value], node: ast.Call) -> Value:
+        """A number, and others in place of NaN and infinities: the largest, if none are given."""
+        arithmetic = self.expressions.arithmetic
+        value, nan, *infinities = values
+        if not is_float(value):
+            return value
+        number = arithmetic.scalar(value, node)
+        limits = np.finfo(number.element.numpy)
+        ends: list[Value] = infinities or [Constant(limits.max), Constant(limits.min)]
+        beyond = [Constant(float("inf")), Constant(float("-inf"))]
+        result = number
+        for end, infinity in zip(ends, beyond, strict=True):
+            test = arithmetic.compare("eq", *arithmetic.common(number, infinity, node), node)
+            result = arithmetic.select(
+                test, arithmetic.convert(end, number.element, node), result, node
+            )
+        test = arithmetic.compare("ne", number, number, node)
+        return arithmetic.select(test, arithmetic.convert(nan, number.element, node), result, node)
 
     def _absolute(self, value: Value, node: ast.Call) -> Value:
         arithmetic, emitter = self.expressions.arithmetic, self.expressions.emitter

@@ -59,7 +59,7 @@ class Expressions:
         self.guards: Guards[ast.AST] = Guards(emitter)
         self.accesses = Accesses(self, emitter)
         self.gathers = Gathers(self, self.accesses)
-        self.view_forms = ViewForms(self)
+        self.view_forms = ViewForms(self, self.accesses)
         copied = self.view_forms.copied
         gathered = self.gathers.shape
         self.shapes = Shapes(source, captured, self.view, copied, gathered, self.computed)
@@ -354,7 +354,9 @@ class Expressions:
         kind = variable.kind
         assert kind is not None, "definite assignment"
         text = f"affine.load %{variable.cell}[] : memref<{kind.element.mlir}>"
-        return Scalar(self.emitter.operation(text, node), kind.element, kind.weak)
+        variable.constants_read |= kind.constants is not None
+        name = self.emitter.operation(text, node)
+        return Scalar(name, kind.element, kind.weak, kind.constants)
 
     def _captured(self, node: ast.expr, found: object) -> Value:
         spelled = ast.unparse(node)

@@ -10,14 +10,18 @@ import numpy as np
 
 from .array_formulas import array_formula, bound_arguments, call_of, literal_of
 from .captured import MISSING, Captured
+from .element_types import dtype
 from .functions import known
-from .meanings import copied, meant
+from .meanings import copied, meant, placed
 from .numpy_arrays import EYE
 from .numpy_formulas import FORMULAS
 from .numpy_functions import ARANGE_BETWEEN, LOOPS, METHODS, VARIANTS
 from .source import PythonSource
 
 Found = TypeVar("Found")
+
+_TYPED: Mapping[str, Any] = {"sum": np.sum, "prod": np.prod, "mean": np.mean}
+"""Reductions that may be of another type than their elements."""
 
 
 class Formulas(ast.NodeTransformer):
@@ -29,6 +33,9 @@ class Formulas(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """A call, or what it is replaced by; others stay, and have their messages later."""
         self.generic_visit(node)
+        typed = self._of_type(node)
+        if typed is not None:
+            return typed
         arguments, keywords = list(node.args), list(node.keywords)
         found = self.captured.resolve(node.func)
         if found is MISSING and isinstance(node.func, ast.Attribute):
@@ -71,6 +78,25 @@ class Formulas(ast.NodeTransformer):
             converted = ast.Attribute(call, "astype", ast.Load())
             call = ast.Call(ast.copy_location(converted, node), [cast(ast.expr, kind)], [])
         return ast.copy_location(call, node)
+
+    def _of_type(self, node: ast.Call) -> ast.expr | None:
+        """A sum of elements in another type, `np.sum(A, dtype=f64)`: one of converted elements."""
+        kind = next((each.value for each in node.keywords if each.arg == "dtype"), None)
+        element = None if kind is None else dtype(self.captured.resolve(kind))
+        found = self.captured.resolve(node.func)
+        called = node.func
+        method = called if found is MISSING and isinstance(called, ast.Attribute) else None
+        if method is not None:
+            found = _TYPED.get(method.attr)
+        if element is None or kind is None or not any(found is each for each in _TYPED.values()):
+            return None
+        operand = node.args[0] if method is None else method.value
+        cast_ = ast.Call(ast.Attribute(operand, "astype", ast.Load()), [kind], [])
+        rest = [each for each in node.keywords if each.arg != "dtype"]
+        name = meant(ast.unparse(node.func), found)
+        reduced = ast.Call(name, [cast_, *node.args[method is None :]], rest)
+        result = ast.Call(meant(str(element), element), [reduced], [])
+        return placed(result, node)
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         """A function that stores its result: `np.add(x, y, out=z)` is `z[...] = np.add(x, y)`."""

@@ -111,6 +111,8 @@ def _table() -> dict[Callable[..., Any], Known]:
         add(np, name, "scaled", name, 1)
         add(np, other, "scaled", name, 1)
     add(np, "reciprocal", "reciprocal", "", 1)
+    add(np, "round", "decimals", "", 2)
+    add(np, "nan_to_num", "finite", "", 0)
     add(builtins, "round", "integer", "math.roundeven", 1)
     add(np, "rint", "float", "math.roundeven", 1)
     add(builtins, "abs", "absolute", "", 1)

@@ -140,6 +140,8 @@ class Gathers:
     def _has_whole_axes(self, base: View) -> bool:
         """Whether each axis is a dimension of the array: extents of that are what is compared."""
         array = base.array
+        if base.reshaped is not None:
+            return False
         extents = array.sizes or self.accesses.argument(array).extents
         axes = [
             each.axis

@@ -224,12 +224,40 @@ def _interpolated(x, xp, fp):
     return result
 
 
+def _average(weights, a):
+    return np.sum((a / 1.0) * (weights / 1.0)) / np.sum(weights / 1.0)
+
+
+def _average_of_columns(weights, a):
+    return np.sum((a[:, :] / 1.0) * (weights[:, None] / 1.0), axis=0) / np.sum(weights / 1.0)
+
+
+def _average_of_rows(weights, a):
+    return np.sum((a[:, :] / 1.0) * (weights / 1.0), axis=1) / np.sum(weights / 1.0)
+
+
+def _average_down(weights, a):
+    return np.sum((a[:, :] / 1.0) * (weights / 1.0), axis=0) / np.sum(weights / 1.0, axis=0)
+
+
+def _average_across(weights, a):
+    return np.sum((a[:, :] / 1.0) * (weights / 1.0), axis=1) / np.sum(weights / 1.0, axis=1)
+
+
 ByRank = Mapping[int, Callable[..., Any]]
 """Functions by the number of dimensions of their first argument."""
 
 ROWS: ByRank = {1: _as_row, 2: _same}
 COLUMNS: ByRank = {1: _as_column, 2: _same}
 """What `np.vstack` and `np.column_stack` make of their parts."""
+
+AVERAGES: Mapping[int | None, ByRank] = {
+    None: {1: _average, 2: _average, 3: _average},
+    0: {1: _average_of_columns, 2: _average_down},
+    1: {1: _average_of_rows, 2: _average_across},
+    -1: {1: _average_of_rows, 2: _average_across},
+}
+"""What `np.average` with weights is, by the axis; the weights are the first argument."""
 
 ARRAYS: dict[Any, Callable[..., Any] | ByRank] = {
     np.eye: _square_eye,

@@ -79,6 +79,10 @@ def _invert(x):
     return ~x
 
 
+def _signbit(x):
+    return np.copysign(1.0, x) < 0
+
+
 def _logical_xor(x1, x2):
     return np.where(x1, 1, 0) != np.where(x2, 1, 0)
 
@@ -177,6 +181,7 @@ FORMULAS: dict[Any, Callable[..., Any]] = {
     np.right_shift: _right_shift,
     np.invert: _invert,
     np.logical_xor: _logical_xor,
+    np.signbit: _signbit,
     np.rot90: _rotated,
     np.add.reduce: _sum_down,
     np.multiply.reduce: _product_down,

@@ -428,6 +428,7 @@ METHODS: dict[str, Any] = {
         np.argmax,
         np.argmin,
         np.clip,
+        np.round,
         np.repeat,
         np.diagonal,
         np.any,

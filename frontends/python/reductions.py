@@ -95,6 +95,10 @@ class Reductions:
                 isinstance(node, ast.Attribute) and node.attr not in PARTS
             ):
                 self._hold(node.value)
+            elif isinstance(node, ast.Call) and self.expressions.view_forms.is_reshape(node):
+                for each in _operands(node)[:2]:
+                    if isinstance(each, ast.expr):
+                        self._hold(each)
 
     def compute_arguments(self, node: ast.expr) -> None:
         """Emits all contractions inside of the arguments of a call."""

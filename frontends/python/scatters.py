@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .branches import Branches
 from .gathers import subscripts
 from .reductions import Reductions
 from .views import View, broadcast, same, spelled_shape
@@ -26,8 +27,9 @@ _ACCUMULATING: Mapping[Any, type[ast.operator]] = {
 class Scatters:
     """Emits loops over the subscripts."""
 
-    def __init__(self, reductions: Reductions) -> None:
+    def __init__(self, reductions: Reductions, branches: Branches) -> None:
         self.reductions = reductions
+        self.branches = branches
         self.expressions = reductions.expressions
         self.source = reductions.source
         self.emitter = reductions.emitter
@@ -99,6 +101,8 @@ class Scatters:
                 number = expressions.arithmetic.binary(operator, before, number, node)
             load = f"memref.load {place}"
             stored = expressions.accesses.stored(number, base, target, value, load)
+            kind = base.array.type.element.mlir
+            stored = self.branches.guarded(stored, place, kind, node, "memref")
             self.emitter.line(f"memref.store {stored}, {place}", node)
         nests.around(body, loops, node)
 

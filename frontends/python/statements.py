@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from ...dialects.errors import SourceError
@@ -55,12 +55,12 @@ class Statements:
         self.reductions = Reductions(
             expressions, source, emitter, self.nests, self.local_arrays, self._inline
         )
-        self.arrays = ArrayStatements(self.reductions)
         self.callees = callees
         self.promises: list[Promise] = []
         self._blocks: dict[int, Block[ast.AST]] = {}
         self.opaque = Opaque(expressions, source, emitter)
         self.branches = Branches(expressions, source, emitter, self.opaque)
+        self.arrays = ArrayStatements(self.reductions, self.branches)
         self._guards: dict[int, str | None] = {}
         self._cells: dict[Variable, str] = {}
         self.results: tuple[Result, ...] = ()
@@ -196,9 +196,7 @@ class Statements:
             raise self.source.error(
                 node, "'return' before the end of the function", "write it as the last statement"
             )
-        elif isinstance(node, ast.Expr) and self._on_arrays(
-            node, partial(self.arrays.scatters.accumulate, node.value)
-        ):
+        elif isinstance(node, ast.Expr) and self.arrays.scatters.accumulate(node.value):
             pass
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             raise self.source.error(
@@ -320,33 +318,13 @@ class Statements:
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple):
             self._assign_several(node.targets[0].elts, node)
             return
-        if len(node.targets) == 1 and self._assigns_array(node.targets[0], node):
+        if len(node.targets) == 1 and self.arrays.assign(node.targets[0], node):
             return
         stores = all(isinstance(each, ast.Subscript) for each in node.targets)
         evaluate = self.expressions.number if stores else self.expressions.value
         value = evaluate(node.value)
         for target in node.targets:
             self._store(target, value, node)
-
-    def _assigns_array(self, target: ast.expr, node: ast.Assign | ast.AugAssign) -> bool:
-        """Emits a statement on arrays, if it is one."""
-        return self._on_arrays(node, partial(self.arrays.assign, target, node))
-
-    def _on_arrays(self, node: ast.stmt, emit: Callable[[], bool]) -> bool:
-        """Emits what may be a statement on arrays, and tells whether it is."""
-        before = len(self.emitter.blocks[-1].lines)
-        found = emit()
-        if (
-            found
-            and self.branches.guard is not None
-            and len(self.emitter.blocks[-1].lines) > before
-        ):
-            raise self.source.error(
-                node,
-                "a statement on arrays under a condition that depends on data",
-                "write a loop over the elements, or np.where",
-            )
-        return found
 
     def _assign_several(self, targets: Sequence[ast.expr], node: ast.Assign) -> None:
         extents = self.expressions.extents(node.value)
@@ -375,7 +353,7 @@ class Statements:
         """One of several values that are assigned together: a new array, a view or a number."""
         if self.local_arrays.function(node) is not None:
             return self.local_arrays.create(getattr(target, "id", "held"), node)
-        view = self.expressions.view(node)
+        view = self.expressions.accesses.named(node)
         if view is not None and view.rank:
             return view
         if self.expressions.shape(node):
@@ -383,7 +361,7 @@ class Statements:
         return self.expressions.value(node)
 
     def _update(self, node: ast.AugAssign) -> None:
-        if self._assigns_array(node.target, node):
+        if self.arrays.assign(node.target, node):
             return
         old: ast.expr = node.target
         if isinstance(old, ast.Name) and old in self.expressions.variables:
@@ -475,7 +453,8 @@ class Statements:
                     f"'{variable.name}' changes its type from {variable.kind} to {kind}",
                     f"start with a number of type {kind}, or use another name",
                 )
-            if (joined.element, joined.weak) != (variable.kind.element, variable.kind.weak):
+            is_other = (joined.element, joined.weak) != (variable.kind.element, variable.kind.weak)
+            if is_other or (variable.constants_read and not joined.same_constants(variable.kind)):
                 variable.settled = joined
                 raise KindChanged
             kind = joined

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -60,32 +61,35 @@ def strided(value: Any, *, writes: bool) -> tuple[Strided, Any] | None:
     if writes and any(array.shape[a] > 1 and not strides[a] for a in range(array.ndim)):
         return None  # several elements would be one
     order = sorted(moving, key=lambda axis: -strides[axis])
-    memory = [array.shape[order[0]]] if order else [1]
+    extents = [array.shape[order[0]]] if order else [1]
     for outer, inner in pairwise(order):
         extent, rest = divmod(strides[outer], strides[inner])
         if rest or extent < array.shape[inner]:
             return None
-        memory.append(extent)
+        extents.append(extent)
     gap, rest = divmod(strides[order[-1]], array.itemsize) if order else (1, 0)
     if rest:
         return None
     lead = 0
+    memory = None
     if gap > 1:
-        memory.append(gap)
+        extents.append(gap)
         last = sum((array.shape[axis] - 1) * strides[axis] for axis in order)
-        before, behind = _bytes_around(array)
+        memory = _memory_of(value, array)
+        before = 0 if memory is None else array.ctypes.data - memory.ctypes.data
+        behind = 0 if memory is None else memory.nbytes - before
         # What may be loaded together with an element must be there.
         lead = max(0, -(-(last + gap * array.itemsize - behind) // array.itemsize))
         if lead >= gap or lead * array.itemsize > before:
             return None
     layout = Strided(
         tuple(array.shape),
-        tuple(memory),
+        tuple(extents),
         tuple(order.index(axis) if axis in order else None for axis in range(array.ndim)),
         flipped,
         lead,
     )
-    return layout, _dense(array, memory, lead)
+    return layout, _dense(array, extents, lead, memory)
 
 
 def _as_numpy(value: Any) -> Array | None:
@@ -95,32 +99,27 @@ def _as_numpy(value: Any) -> Array | None:
     return cast("Array", value) if isinstance(value, np.ndarray) else None
 
 
-def _owner(array: Array) -> Array:
-    """The array that the memory of an array belongs to, as far as NumPy knows."""
+def _memory_of(value: Any, array: Array) -> Array | None:
+    """The bytes of the array that the memory of an array belongs to, as far as that is known."""
+    if is_tensor(value):
+        nothing = value.new_empty(0).view(sys.modules["torch"].uint8)
+        return cast("Array", nothing.set_(value.untyped_storage()).numpy())
     owner = array
     while isinstance(owner.base, np.ndarray):
         owner = cast("Array", owner.base)
-    return owner
-
-
-def _bytes_around(array: Array) -> tuple[int, int]:
-    """How many bytes are known to be there before the first element, and from it on."""
-    owner = _owner(array)
     if not (owner.flags.c_contiguous or owner.flags.f_contiguous):
-        return 0, 0
-    before = array.ctypes.data - owner.ctypes.data
-    return before, owner.nbytes - before
+        return None
+    return cast("Array", owner.reshape(-1, order="A").view(np.uint8))
 
 
-def _dense(array: Array, shape: Sequence[int], lead: int) -> Array:
+def _dense(array: Array, shape: Sequence[int], lead: int, memory: Array | None) -> Array:
     """The dense array from `lead` elements before an array on; it may go beyond the memory."""
     strides = [array.itemsize]
     for extent in reversed(shape[1:]):
         strides.insert(0, strides[0] * extent)
     first = array
     if lead:
-        owner = _owner(array)
-        raw = owner.reshape(-1, order="A").view(np.uint8)
-        start = array.ctypes.data - owner.ctypes.data - lead * array.itemsize
-        first = raw[start : start + array.itemsize].view(array.dtype)
+        assert memory is not None
+        start = array.ctypes.data - memory.ctypes.data - lead * array.itemsize
+        first = memory[start : start + array.itemsize].view(array.dtype)
     return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=array.flags.writeable)

@@ -103,7 +103,8 @@ def translate(
         break
     body = emitter.blocks[0].indented()
     arrays = [ArrayValue(p.name, p.type) for p in parameters if isinstance(p.type, ArrayType)]
-    text = "".join(line for line, _ in body)
+    text = "\n".join(line for line, _ in body)
+    expressions.accesses.check_unwritten(text)
     extents = [(line, definition) for line in expressions.accesses.dimensions(text, arrays)]
     head = [(f"  {line}", each) for line, each in (*emitter.constants(definition), *extents)]
     allocated = tuple(statements.local_arrays.returns)
@@ -243,6 +244,7 @@ def _declare(
     expressions: Expressions,
 ) -> None:
     """Gives the arguments their meanings."""
+    expressions.accesses.row_major = not (orders or strided)
     for each in parameters:
         if each.type is int:
             size = Affine.of(Name(each.name, symbol=True))

@@ -112,7 +112,7 @@ class UntypedKernel(PythonKernel):
             sized = self._translated(args, sizes=True)
             if isinstance(sized, PythonKernel):
                 return sized, True
-        raise found.with_traceback(None)
+        raise (sized if _is_behind(sized, found) else found).with_traceback(None)
 
     def _translated(self, args: tuple[object, ...], *, sizes: bool) -> PythonKernel | SourceError:
         """The kernel, or why there is none."""
@@ -194,6 +194,12 @@ def _types(
             kind = FixedSize(int(value))
         found[name] = kind
     return found
+
+
+def _is_behind(one: SourceError, other: SourceError) -> bool:
+    """Whether an error is at a later place: what is before that is right where sizes are known."""
+    places = [(each.location.line, each.location.column) for each in (one, other) if each.location]
+    return len(places) == 2 and places[0] > places[1]
 
 
 def _spelled(value: object) -> str:

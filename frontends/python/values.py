@@ -48,12 +48,13 @@ class Scalar:
     """A number in an SSA value.
 
     One that is `weak` is a number of Python when the function runs undecorated: it takes the type
-    of the other operand.
+    of the other operand. It may be known to be one of some `constants`.
     """
 
     name: str
     element: ElementType
     weak: bool = False
+    constants: tuple[Number, ...] | None = None
 
 
 Value: TypeAlias = "Constant | Index | Scalar"
@@ -129,6 +130,8 @@ class Kind:
         """The kind of one value."""
         known = isinstance(value, Constant) and value.element is None
         constants = (value.value,) if isinstance(value, Constant) and known else None
+        if isinstance(value, Scalar):
+            constants = value.constants
         return cls(element_of(value), is_weak(value), constants)
 
     def join(self, other: Kind) -> Kind | None:
@@ -150,6 +153,13 @@ class Kind:
             return None
         constants = None if self.constants is None else self.constants + other.constants
         return Kind(self.element, self.weak, constants)
+
+    def same_constants(self, other: Kind) -> bool:
+        """Whether the values that are known are the same."""
+        one, other_one = self.constants, other.constants
+        if one is None or other_one is None:
+            return one is other_one
+        return set(map(repr, one)) == set(map(repr, other_one))
 
     def __str__(self) -> str:
         if self.weak:

@@ -21,7 +21,8 @@ class Variable:
     One that is assigned once, in its own block, is an SSA value; others are a memory cell. `kind`
     is that of the values so far, `settled` the one to begin with when all is printed again. A
     statement of its block that gives it a new value begins another variable: the `is_last` of them
-    is what the function returns. One that `begins_without_value` gets its value in branches.
+    is what the function returns. One that `begins_without_value` gets its value in branches. Where
+    `constants_read`, an expression has taken its values to be the constants so far.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Variable:
     begins_in_own_block: bool = True
     is_last: bool = True
     begins_without_value: bool = False
+    constants_read: bool = False
     kind: Kind | None = None
     settled: Kind | None = None
     cell: str = ""

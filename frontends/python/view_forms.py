@@ -8,17 +8,23 @@ from dataclasses import replace
 
 import numpy as np
 
+from .accesses import Accesses
 from .array_formulas import literal_of
 from .evaluator import Evaluator
 from .functions import PARTS
+from .reshape_forms import RESHAPES, ReshapeForms
 from .views import View, same
 
 _CONJUGATES = ("conj", "conjugate")
-_METHODS = ("transpose", "swapaxes", *_CONJUGATES)
+_METHODS = ("transpose", "swapaxes", "reshape", "ravel", "flatten", "squeeze", *_CONJUGATES)
 _FUNCTIONS = {
     np.asarray: "asarray",
     np.transpose: "transpose",
     np.swapaxes: "swapaxes",
+    np.reshape: "reshape",
+    np.ravel: "ravel",
+    np.squeeze: "squeeze",
+    np.expand_dims: "expand_dims",
     np.real: "real",
     np.imag: "imag",
 }
@@ -27,8 +33,9 @@ _FUNCTIONS = {
 class ViewForms:
     """Recognises what NumPy gives without a copy; names for that see later stores."""
 
-    def __init__(self, expressions: Evaluator) -> None:
+    def __init__(self, expressions: Evaluator, accesses: Accesses) -> None:
         self.expressions = expressions
+        self.reshapes = ReshapeForms(expressions, accesses)
 
     def of(self, node: ast.expr) -> View | None:
         """The view that an attribute or a call is; None for all else."""
@@ -46,6 +53,8 @@ class ViewForms:
         if not isinstance(node, ast.Call) or node.keywords:
             return None
         name, operands = self._form(node)
+        if name == "flatten":
+            return self._flat(node, operands)
         if name:
             inner = self.copied(operands[0]) if operands else None
             return None if inner is None else _of_another(node, operands[0], inner)
@@ -57,6 +66,17 @@ class ViewForms:
         else:
             return None
         return array if self.expressions.shape(array) else None
+
+    def _flat(self, node: ast.Call, operands: list[ast.expr]) -> ast.expr | None:
+        """What `A.flatten()` copies: `A.ravel()`."""
+        if len(operands) != 1 or not self.expressions.shape(operands[0]):
+            return None
+        method = ast.copy_location(ast.Attribute(operands[0], "ravel", ast.Load()), node.func)
+        return ast.copy_location(ast.Call(method, [], []), node)
+
+    def is_reshape(self, node: ast.Call) -> bool:
+        """Whether a call is another shape of its operand, which must have memory then."""
+        return self._form(node)[0] in (*RESHAPES, "flatten")
 
     def _attribute(self, node: ast.Attribute) -> View | None:
         if node.attr not in ("T", *PARTS):
@@ -74,9 +94,13 @@ class ViewForms:
             return self._broadcast(node)
         name, operands = self._form(node)
         base = self.expressions.view(operands[0]) if name and operands else None
-        if base is None or not base.rank or node.keywords:
+        if base is None or not base.rank:
             return None
         arguments = operands[1:]
+        if name in RESHAPES:
+            return self.reshapes.view(name, base, operands, node)
+        if node.keywords or name == "flatten":
+            return None
         if name in PARTS:
             return _part(base, name)
         if name == "asarray" or name in _CONJUGATES:  # that of real numbers is the array itself

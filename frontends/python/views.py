@@ -51,7 +51,8 @@ class View:
     """Elements of an array, with the extents of each axis; one without axes is an element.
 
     Of complex numbers it may be one `part`, as the operation of the complex dialect that gives it.
-    One of a list `is_weak`: its elements are numbers of Python.
+    One of a list `is_weak`: its elements are numbers of Python. The subscripts of a `reshaped` one
+    are those of the other shape; it `may_be_copy` where its elements may not be contiguous.
     """
 
     array: ArrayValue
@@ -60,6 +61,8 @@ class View:
     part: str = ""
     is_read_only: bool = False
     is_weak: bool = False
+    reshaped: Reshaped | None = None
+    may_be_copy: bool = False
 
     @classmethod
     def whole(cls, array: ArrayValue, extents: Sequence[Affine]) -> View:
@@ -82,16 +85,18 @@ class View:
     def is_whole(self) -> bool:
         """Whether it is all of its array, as it lies in memory."""
         whole = View.whole(self.array, self.extents)
-        return not self.part and self.subscripts == whole.subscripts
+        is_plain = not self.part and self.reshaped is None
+        return is_plain and self.subscripts == whole.subscripts
 
     def at(self, point: Sequence[Affine]) -> tuple[Affine, ...]:
         """The subscripts of the element at a point of a result that this view is broadcast to."""
         own = point[len(point) - self.rank :]
         index = [ZERO if e == ONE else p for p, e in zip(own, self.extents, strict=True)]
-        return tuple(
+        subscripts = tuple(
             each.start if each.axis is None else each.start.plus(index[each.axis], each.step)
             for each in self.subscripts
         )
+        return subscripts if self.reshaped is None else self.reshaped.at(subscripts)
 
     def transposed(self, order: Sequence[int]) -> View:
         """The axes in another order."""
@@ -141,6 +146,48 @@ class View:
                 subscripts[position] = replace(each, axis=each.axis + new)
         places = {"subscripts": tuple(subscripts), "extents": tuple(extents)}
         return replace(self, **places, is_read_only=True)
+
+
+@dataclass(frozen=True)
+class Reshaped:
+    """A view in another shape: runs of its axes, and those with as many elements that they become.
+
+    All extents of a run but the first one that is not 1 are numbers.
+    """
+
+    view: View
+    old: tuple[tuple[Affine, ...], ...]
+    new: tuple[tuple[Affine, ...], ...]
+
+    @property
+    def extents(self) -> tuple[Affine, ...]:
+        """The other shape."""
+        return tuple(extent for run in self.new for extent in run)
+
+    def at(self, point: Sequence[Affine]) -> tuple[Affine, ...]:
+        """The subscripts of the element at a point of the other shape."""
+        place: list[Affine] = []
+        left = list(point)
+        for old, new in zip(self.old, self.new, strict=True):
+            own, left = left[: len(new)], left[len(new) :]
+            position = ZERO
+            for index, extent in zip(own, new, strict=True):
+                position = index.plus(position, extent.constant) if position != ZERO else index
+            place += _unravelled(position, old)
+        return self.view.at(place)
+
+
+def _unravelled(position: Affine, extents: tuple[Affine, ...]) -> list[Affine]:
+    """The subscripts of an element by its position in row-major order."""
+    place = [ZERO] * len(extents)
+    moving = [axis for axis, extent in enumerate(extents) if extent != ONE]
+    for axis in reversed(moving[1:]):
+        extent = max(extents[axis].constant, 1)  # of an array without elements, none is read
+        place[axis] = quotient("mod", position, extent)
+        position = quotient("floordiv", position, extent)
+    if moving:
+        place[moving[0]] = position
+    return place
 
 
 @dataclass(frozen=True)

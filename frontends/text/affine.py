@@ -92,8 +92,10 @@ def quotient(operator: str, dividend: Affine, divisor: int) -> Affine:
         value = dividend.constant
         results = {"floordiv": value // divisor, "ceildiv": -(-value // divisor)}
         return Affine(constant=results.get(operator, value % divisor))
-    if divisor == 1:
-        return Affine() if operator == "mod" else dividend
+    factors = [dividend.constant, *(factor for _, factor in dividend.terms)]
+    if all(factor % divisor == 0 for factor in factors):
+        terms = tuple((term, factor // divisor) for term, factor in dividend.terms)
+        return Affine() if operator == "mod" else Affine(terms, dividend.constant // divisor)
     return Affine.of(Quotient(operator, dividend, divisor))
 
 

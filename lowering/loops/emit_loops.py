@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, i64
@@ -12,7 +13,7 @@ from ...dialects import affine
 from ...passes.machine.target import Target
 from ...passes.polyhedral.schedule_tree import Loop
 from ..nest.index_bounds import Range, decided
-from ..nest.index_expression import Connective, Index, decide, substitute_condition
+from ..nest.index_expression import Condition, Connective, Index, decide, substitute_condition
 from ..nest.nest import Block as Parts
 from ..nest.nest import Call, For, Guard, Nest, Once, TileSplit, is_uneven
 from ..nest.unrolled_copies import unrolled_copies
@@ -20,8 +21,16 @@ from .emit_statements import StatementEmitter
 from .emit_vector_loops import Environment, VectorLoopEmitter
 from .ir_builder import IRBuilder
 from .lane_places import Lanes
-from .loop_bounds import bounds, loop_value, value_of
+from .loop_bounds import bounds, last_values, loop_value, tightest, value_of
 from .parallel_loops import parallel_loop
+from .predication import (
+    DivergentLoop,
+    any_lane,
+    branch_of_lanes,
+    differs,
+    diverges,
+    moving_arguments,
+)
 from .storage import Storage
 
 # LLVM does not unroll loops that the code has so many copies of: of 700 KB of LLVM IR it would make
@@ -57,20 +66,13 @@ class LoopEmitter(VectorLoopEmitter):
         """Appends the loops of `nest`, in which variables stand for what `environment` says."""
         match nest:
             case Call():
-                self.statements.emit(nest.substitute(environment), lanes)
+                moving = moving_arguments(nest, lanes)
+                self.statements.emit(nest.substitute(environment), lanes, moving)
             case Parts(parts):
                 for part in parts:
                     self.emit(part, environment, lanes)
-            case Guard(condition, then, otherwise):
-                asked = substitute_condition(condition, environment)
-                known = decided(asked, self.ranges)
-                self.builder.branch(
-                    asked if known is None else Connective("all" if known else "any", ()),
-                    partial(self.emit, then, environment, lanes),
-                    None
-                    if otherwise == Parts(())
-                    else partial(self.emit, otherwise, environment, lanes),
-                )
+            case Guard():
+                self._guard(nest, environment, lanes)
             case TileSplit(condition, _, rest) if decide(condition) is False:
                 self._tile(rest, environment, lanes, is_partial=True)
             case TileSplit(condition, full, rest):
@@ -90,6 +92,27 @@ class LoopEmitter(VectorLoopEmitter):
             case For():
                 self._for(nest, environment, lanes)
 
+    def branch(
+        self,
+        condition: Condition,
+        then: Callable[[], None],
+        otherwise: Callable[[], None] | None,
+    ) -> None:
+        known = decided(condition, self.ranges)
+        asked = condition if known is None else Connective("all" if known else "any", ())
+        self.builder.branch(asked, then, otherwise)
+
+    def _guard(self, nest: Guard, environment: Environment, lanes: Lanes | None) -> None:
+        asked = substitute_condition(nest.condition, environment)
+        otherwise = partial(self.emit, nest.otherwise, environment, lanes)
+        if lanes is not None and diverges(replace(nest, condition=asked), lanes):
+            asked, lanes = branch_of_lanes(self.builder, asked, lanes, self.ranges)
+        self.branch(
+            asked,
+            partial(self.emit, nest.then, environment, lanes),
+            None if nest.otherwise == Parts(()) else otherwise,
+        )
+
     def _tile(
         self, nest: Nest, environment: Environment, lanes: Lanes | None, *, is_partial: bool
     ) -> None:
@@ -104,17 +127,56 @@ class LoopEmitter(VectorLoopEmitter):
             self._parallel(nest, environment)
             return
         lower, upper = bounds(self.builder, nest, environment)
-        if loop.vector is not None and self.simd is not None:
-            body = partial(self._body, nest, environment, None)
+        body = partial(self._body, nest, environment, lanes)
+        if lanes is not None and differs((*lower, *upper), lanes):
+            self._divergent(DivergentLoop(self.builder, nest, lower, upper, lanes), environment)
+        elif loop.vector is not None and self.simd is not None:
             self._mark_simd(nest, self.plain_loop(nest, lower, upper, nest.step, body))
         elif loop.vector is not None and lanes is None and self.vector_loop(nest, environment):
             return
-        elif loop.unroll is not None and not self.is_partial_tile:
-            self._unrolled(nest, lower, upper, environment, lanes)
         else:
-            self.plain_loop(
-                nest, lower, upper, nest.step, partial(self._body, nest, environment, lanes)
-            )
+            self._sequential(nest, lower, upper, body)
+
+    def _sequential(
+        self,
+        nest: For,
+        lower: tuple[Index, ...],
+        upper: tuple[Index, ...],
+        body: Callable[[Index], None],
+    ) -> None:
+        if nest.loop.unroll is not None and not self.is_partial_tile:
+            self._unrolled(nest, lower, upper, body)
+        else:
+            self.plain_loop(nest, lower, upper, nest.step, body)
+
+    def _divergent(self, loop: DivergentLoop, environment: Environment) -> None:
+        """A long loop has iterations of all lanes in the middle, which need no masks."""
+        lower, upper = loop.bounds(self.ranges)
+        entered = loop.entered(self.ranges)
+        masked = partial(self._predicated, loop, entered, environment)
+        begin, end = loop.common_bounds()
+        if not loop.is_long(lower, upper):
+            self._sequential(loop.nest, lower, upper, masked)
+            return
+        if loop.lower != begin:
+            begin = (tightest(self.builder, "max", begin),)
+            self._sequential(loop.nest, lower, (*upper, *begin), masked)
+        if loop.upper != end:
+            end = (tightest(self.builder, "min", end),)
+        self._sequential(
+            loop.nest, begin, end, partial(self._body, loop.nest, environment, loop.lanes)
+        )
+        if loop.upper != end:
+            self._sequential(loop.nest, (*begin, *end), upper, masked)
+
+    def _predicated(
+        self, loop: DivergentLoop, entered: Lanes, environment: Environment, iteration: Index
+    ) -> None:
+        """An iteration in the lanes that have it, if there are any."""
+        active = loop.active(iteration, entered, self.ranges)
+        self.branch(
+            any_lane(active), partial(self._body, loop.nest, environment, active, iteration), None
+        )
 
     def _mark_simd(self, nest: For, operation: Operation) -> None:
         """Says that iterations may run in vectors, where they are independent and innermost."""
@@ -151,7 +213,7 @@ class LoopEmitter(VectorLoopEmitter):
         value = self.builder.named(block.args[0])
         (variable,) = value.variables()
         outer = self.ranges
-        self.ranges = [Range(variable, [*lower], [end - 1 for end in upper]), *outer]
+        self.ranges = [Range(variable, [*lower], last_values(lower, upper, step)), *outer]
         self.builder.filled(block, partial(body, value), affine.YieldOp.get)
         self.ranges = outer
         operation = affine.ForOp.from_region(
@@ -171,10 +233,8 @@ class LoopEmitter(VectorLoopEmitter):
         nest: For,
         lower: tuple[Index, ...],
         upper: tuple[Index, ...],
-        environment: Environment,
-        lanes: Lanes | None,
+        body: Callable[[Index], None],
     ) -> None:
-        body = partial(self._body, nest, environment, lanes)
         if len(lower) != 1 or len(upper) != 1:
             # The end of the unrolled part is no affine function of such bounds.
             self.plain_loop(nest, lower, upper, nest.step, body)

@@ -7,29 +7,25 @@ one element per lane is a contiguous vector access; anything else linear is a ga
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from math import prod
 from types import MappingProxyType
 
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     IndexType,
-    MemRefType,
-    StridedLayoutAttr,
     UnitAttr,
     VectorType,
     i1,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ...dialects import affine, vector
 from ...dialects.arith import IndexCastOp
-from ...dialects.memref import INSPECTED, CastOp, is_memref
+from ...dialects.memref import INSPECTED
 from ...dialects.vector import is_vector, vector_of
 from ...passes.polyhedral.fused_products import keep_fused
 from ...passes.polyhedral.gathers import (
@@ -40,11 +36,12 @@ from ...passes.polyhedral.gathers import (
     whole_arrays,
 )
 from ...passes.polyhedral.schedule_tree import Loop
-from ...passes.polyhedral.scop import Access, AccessKind, Scop, Statement
+from ...passes.polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 from ..nest.aff_to_index import aff_form
 from ..nest.index_expression import Index, Quotient, linear_form
 from ..nest.nest import Call
 from .alignment import RowAccess
+from .array_views import cast_to, row_of
 from .gather_offsets import gather_offsets
 from .ir_builder import IRBuilder, vector_constant, vector_of_zeros
 from .lane_places import Lanes, Place, along_lanes, elements_to, locate, stride_in
@@ -97,12 +94,17 @@ class StatementEmitter:
         self.schedules: dict[tuple[int, str], Index] = {}
         self.parameters = {p.name: parameters[p.name] for p in scop.parameters}
 
-    def emit(self, call: Call, lanes: Lanes | None) -> None:
-        """The operations of one instance (of `lanes.width` instances)."""
+    def emit(self, call: Call, lanes: Lanes | None, moving: Container[int] = frozenset()) -> None:
+        """The operations of one instance (of `lanes.width` instances).
+
+        Divergent loops move the arguments at the positions `moving`. What they leave in place is
+        accessed in all lanes that come to them; others than those that are on keep what they have.
+        """
         statement = self.statements[call.statement]
         values = dict(self.scalars)
         arguments = self._arguments(call)
         user = statement.name
+        held: dict[tuple[Array, AffineMap], SSAValue] = {}
         for operation in statement.body:
             access = self.accesses[user].get(operation)
             if isinstance(operation, func.CallOp):
@@ -110,11 +112,28 @@ class StatementEmitter:
             elif access is None:
                 self._compute(statement, operation, values, arguments, lanes)
             elif access.kind is AccessKind.READ:
-                values[operation.results[0]] = self._reused_load(access, user, arguments, lanes)
+                place = self._standing(access, lanes, moving) or lanes
+                loaded = self._reused_load(access, user, arguments, place)
+                values[operation.results[0]] = held[access.array, access.map] = loaded
             else:
                 subscripts = self._subscripts(access, user, arguments)
                 stored = self._operand(statement, operation.operands[0], values, arguments, lanes)
-                self._store(access, user, subscripts, stored, lanes)
+                around = self._standing(access, lanes, moving)
+                old = held.get((access.array, access.map))
+                if around is None or old is None or lanes is None:
+                    self._store(access, user, subscripts, stored, lanes)
+                else:
+                    stored = self._broadcast(stored, lanes.width)
+                    chosen = self.builder.emit(arith.SelectOp(self._mask(lanes), stored, old))
+                    self._store(access, user, subscripts, chosen.result, around)
+
+    def _standing(
+        self, access: Access, lanes: Lanes | None, moving: Container[int]
+    ) -> Lanes | None:
+        """The lanes that come to divergent control flow, which leaves the access in its place."""
+        arguments = (number for form in self.forms[id(access)] for number in form.variables())
+        is_moved = any(number in moving for number in arguments)
+        return None if lanes is None or is_moved else lanes.around
 
     def _arguments(self, call: Call) -> dict[int, Index]:
         """The values of a statement's loops and of the parameters, by position."""
@@ -288,7 +307,7 @@ class StatementEmitter:
         accesses = (each for each in statement.accesses if each.is_opaque)
         access = next((each for each in accesses if each.array.value is operand), None)
         if access is None or access.array is array:
-            return self._cast(self.storage.memref(array, statement.name), operand.type)
+            return cast_to(self.builder, self.storage.memref(array, statement.name), operand.type)
         partial = self.storage.memref(access.array, statement.name)
         program = self._program_subscripts(access, arguments)
         found = [known.get(subscript, subscript) for subscript in program]
@@ -296,39 +315,7 @@ class StatementEmitter:
         sizes = self.storage.placements[access.array.name, statement.name].sizes
         rank = len(array.shape)
         first, extents = subscripts[: len(subscripts) - rank], sizes[len(sizes) - rank :]
-        return self._row(partial, first, extents, operand.type)
-
-    def _row(
-        self, array: SSAValue, first: Sequence[Index], sizes: Sequence[Index], kind: Attribute
-    ) -> SSAValue:
-        """The part of an array behind its first subscripts, as an array."""
-        assert is_memref(kind)
-        if not first:
-            return self._cast(array, kind)
-        rank = len(sizes)
-        extents = [size.constant if size.is_constant else DYNAMIC_INDEX for size in sizes]
-        strides = [
-            DYNAMIC_INDEX if DYNAMIC_INDEX in extents[k:] else prod(extents[k:])
-            for k in range(1, rank + 1)
-        ]
-        layout = StridedLayoutAttr([None if s == DYNAMIC_INDEX else s for s in strides], None)
-        view = memref.SubviewOp(
-            array,
-            [self.builder.value(index) for index in first],
-            [self.builder.value(size) for size in sizes if not size.is_constant],
-            [],
-            [*(DYNAMIC_INDEX for _ in first), *(0 for _ in sizes)],
-            [*(1 for _ in first), *extents],
-            [1] * (len(first) + rank),
-            MemRefType(kind.element_type, extents, layout),
-        )
-        return self._cast(self.builder.emit(view).result, kind)
-
-    def _cast(self, array: SSAValue, kind: Attribute) -> SSAValue:
-        """The array with the type that an opaque region takes."""
-        if array.type == kind:
-            return array
-        return self.builder.emit(CastOp.build(operands=[array], result_types=[kind])).dest
+        return row_of(self.builder, partial, first, extents, operand.type)
 
     def gather(
         self,

@@ -6,24 +6,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Literal
-
-from xdsl.dialects import arith
-from xdsl.dialects import vector as xdsl_vector
-from xdsl.dialects.builtin import i1
-from xdsl.ir import SSAValue
 
 from ...dialects import affine
-from ...dialects.vector import vector_of
 from ...passes.estimate.program_statistics import bytes_of
 from ...passes.machine.target import Target
-from ..nest.index_expression import Comparison, Connective, Index, choice, decide
-from ..nest.nest import Call, For, Nest, control_indices, omitted_loops, walk
+from ..nest.index_expression import Comparison, Condition, Connective, Index, choice, decide
+from ..nest.nest import Call, For, Nest, Once, omitted_loops, split_loops, substitute, walk
 from .alignment import RowAccess, elements_before
 from .emit_statements import StatementEmitter
 from .ir_builder import IRBuilder
 from .lane_places import Lanes
 from .loop_bounds import tightest
+from .predication import diverges, in_lanes, is_maskable, without_divergence
 from .storage import Storage
 from .updated_places import updated_places
 
@@ -66,6 +60,15 @@ class VectorLoopEmitter(ABC):
         """Appends the loops of `nest`, in which variables stand for what `environment` says."""
 
     @abstractmethod
+    def branch(
+        self,
+        condition: Condition,
+        then: Callable[[], None],
+        otherwise: Callable[[], None] | None,
+    ) -> None:
+        """Appends what is run where a condition holds, and else, as far as that isn't known."""
+
+    @abstractmethod
     def plain_loop(
         self,
         nest: For,
@@ -94,13 +97,34 @@ class VectorLoopEmitter(ABC):
         # Where isl has left a loop out, lanes must not be in different iterations of it either.
         omitted = omitted_loops(nest.body, nest.loop.body)
         values = (self.statements.loop_value(loop, call) for loop, call in omitted)
-        if any(index.depends_on(nest.variable) for index in (*control_indices(nest.body), *values)):
+        if any(index.depends_on(nest.variable) for index in values):
             return False
-        lanes, values = self._in_lanes(nest, base, None, environment)
-        return all(
-            self.statements.can_use_lanes(node.substitute(values), lanes)
-            for node in walk(nest.body)
+        lanes, values = self._in_lanes(nest, base, environment)
+        body = substitute(nest.body, values)
+        return self._can_diverge(body, lanes) and all(
+            self.statements.can_use_lanes(node, lanes)
+            for node in walk(body)
             if isinstance(node, Call)
+        )
+
+    def _can_diverge(self, body: Nest, lanes: Lanes) -> bool:
+        """Whether masks say which lanes run what, where the target has them for all accesses.
+
+        A loop in several parts would run through them lane by lane, not iteration by iteration.
+        """
+        parts = [node for node in walk(body) if diverges(node, lanes)]
+        if not parts:
+            return True
+        if split_loops(body) or not all(is_maskable(node, lanes) for node in parts):
+            return False
+        inside = [node for part in parts for node in walk(part)]
+        if any(isinstance(n, For | Once) and self.storage.is_allocated_in(n.loop) for n in inside):
+            return False
+        return all(
+            self.target.has_masked_loads(bytes_of(access.array.element_type))
+            for node in inside
+            if isinstance(node, Call)
+            for access in self.statements.statements[node.statement].accesses
         )
 
     def vector_loop(self, nest: For, environment: Environment) -> bool:
@@ -156,7 +180,7 @@ class VectorLoopEmitter(ABC):
         before = [Comparison(">=", base - limit) for limit in lower]
         behind = [Comparison(">=", limit - base - reach) for limit in upper]
         if decide(Connective("all", (*before, *behind))):
-            self._lanes(nest, base, None, environment)
+            self._lanes(nest, base, environment)
             return
         overlaps = (
             *(Comparison(">=", limit - base - 1) for limit in upper),
@@ -188,13 +212,12 @@ class VectorLoopEmitter(ABC):
         environment: Environment,
     ) -> None:
         """The vector at `base`, in the lanes from `lower` (if any) to below `upper`."""
-        mask = self._mask(nest, base, upper, "min")
-        if lower:
-            skipped = self._mask(nest, base, lower, "max")
-            mask = self.builder.emit(
-                arith.XOrIOp(mask, self.builder.emit(arith.AndIOp(mask, skipped)).result)
-            ).result
-        self._lanes(nest, base, mask, environment)
+        first, end = (
+            [(limit - base + (nest.step - 1)) // nest.step for limit in limits]
+            for limits in (lower, upper)
+        )
+        lanes, values = self._in_lanes(nest, base, environment)
+        self._vector(nest, values, in_lanes(self.builder, lanes, first, end))
 
     def _anywhere(
         self,
@@ -223,7 +246,7 @@ class VectorLoopEmitter(ABC):
         iterations = (limit - first + (nest.step - 1)) // nest.step
 
         def whole(base: Index) -> None:
-            self._lanes(nest, base, None, environment)
+            self._lanes(nest, base, environment)
 
         if iterations.is_constant:
             vectors, rest = divmod(max(0, iterations.constant), width)
@@ -289,7 +312,7 @@ class VectorLoopEmitter(ABC):
             width //= 2
             self.builder.branch(
                 Comparison(">=", rest - width),
-                partial(self._lanes, nest, base, None, environment, width),
+                partial(self._lanes, nest, base, environment, width),
                 None,
             )
             base, rest = base + (rest // width) * (width * nest.step), rest % width
@@ -312,7 +335,7 @@ class VectorLoopEmitter(ABC):
         self, nest: For, base: Index, environment: Environment
     ) -> tuple[list[Call], list[RowAccess]]:
         """The calls of a vector at `base`, and their accesses along rows."""
-        lanes, values = self._in_lanes(nest, base, None, environment)
+        lanes, values = self._in_lanes(nest, base, environment)
         calls = [node.substitute(values) for node in walk(nest.body) if isinstance(node, Call)]
         return calls, [row for call in calls for row in self.statements.rows(call, lanes)]
 
@@ -337,7 +360,7 @@ class VectorLoopEmitter(ABC):
             or not (excess.is_constant or any(isinstance(node, For) for node in walk(nest.body)))
         ):
             return Index()
-        lanes, values = self._in_lanes(nest, first, None, environment)
+        lanes, values = self._in_lanes(nest, first, environment)
         calls = [node.substitute(values) for node in walk(nest.body) if isinstance(node, Call)]
         if any(self.statements.gathers(call, lanes) for call in calls):
             return Index()
@@ -373,39 +396,36 @@ class VectorLoopEmitter(ABC):
         else:
             self.plain_loop(nest, (first,), (end,), stride, whole)
 
-    def _mask(
-        self, nest: For, base: Index, limits: tuple[Index, ...], kind: Literal["min", "max"]
-    ) -> SSAValue:
-        """The lanes of a vector at `base` below the least (largest) of the limits."""
-        assert nest.loop.vector is not None
-        counts = [(limit - base + (nest.step - 1)) // nest.step for limit in limits]
-        return self.builder.emit(
-            xdsl_vector.CreateMaskOp(
-                [self.builder.extremum(kind, counts)], vector_of(i1, nest.loop.vector)
-            )
-        ).mask_vector
-
     def _lanes(
-        self,
-        nest: For,
-        base: Index,
-        mask: SSAValue | None,
-        environment: Environment,
-        width: int | None = None,
+        self, nest: For, base: Index, environment: Environment, width: int | None = None
     ) -> None:
         """A vector of iterations, of as many as the loop's vectors have unless told otherwise."""
         if width == 1:
             self._scalar(nest, environment, base)
             return
-        lanes, values = self._in_lanes(nest, base, mask, environment, width)
-        self.emit(nest.body, values, lanes)
+        lanes, values = self._in_lanes(nest, base, environment, width)
+        self._vector(nest, values, lanes)
+
+    def _vector(self, nest: For, values: Environment, lanes: Lanes) -> None:
+        """The body of a vector loop, without masks inside where lanes run the same iterations."""
+        body = substitute(nest.body, values)
+        simple, met = without_divergence(body, lanes)
+        if not met:
+            self.emit(nest.body, values, lanes)
+            return
+        with self.copied(2):
+            self.branch(
+                Connective("all", tuple(met)),
+                partial(self.emit, simple, values, lanes),
+                partial(self.emit, body, values, lanes),
+            )
 
     def _scalar(self, nest: For, environment: Environment, iteration: Index) -> None:
         self.emit(nest.body, {**environment, nest.variable: iteration})
 
     def _scatters(self, nest: For, base: Index, environment: Environment) -> bool:
         """Whether nothing that a vector at `base` stores are neighbouring elements."""
-        lanes, values = self._in_lanes(nest, base, None, environment)
+        lanes, values = self._in_lanes(nest, base, environment)
         return all(
             self.statements.scatters(node.substitute(values), lanes)
             for node in walk(nest.body)
@@ -416,7 +436,6 @@ class VectorLoopEmitter(ABC):
         self,
         nest: For,
         base: Index,
-        mask: SSAValue | None,
         environment: Environment,
         width: int | None = None,
     ) -> tuple[Lanes, Environment]:
@@ -425,7 +444,7 @@ class VectorLoopEmitter(ABC):
         assert width is not None
         lane = self.builder.new_variable()
         value = base + Index.variable(lane) * nest.step
-        return Lanes(lane, width, mask), {**environment, nest.variable: value}
+        return Lanes(lane, width), {**environment, nest.variable: value}
 
     def one_vector(
         self, nest: For, base: Index, upper: tuple[Index, ...], environment: Environment
@@ -442,6 +461,6 @@ class VectorLoopEmitter(ABC):
         )
         self.builder.branch(
             is_whole,
-            partial(self._lanes, nest, base, None, environment),
+            partial(self._lanes, nest, base, environment),
             partial(self._between, nest, base, (), upper, environment),
         )

@@ -17,13 +17,21 @@ from ..nest.index_expression import Index
 class Lanes:
     """Adjacent iterations executed as one vector.
 
-    `mask` (vector of i1), when given, says which lanes are iterations of the loop. The variable is
-    made anew for every vector; it does not tell two vectors apart.
+    `mask` (vector of i1), when given, says which lanes are iterations of the loop: those from the
+    largest of `first` on, below the least of `end`. The variable is made anew for every vector; it
+    does not tell two vectors apart.
+
+    In control flow that only some lanes take, `around` are those that come to it, and `inside` the
+    variables of its loops.
     """
 
     variable: int = field(compare=False)
     width: int
     mask: SSAValue | None = None
+    first: tuple[Index, ...] = field(default=(), compare=False)
+    end: tuple[Index, ...] = field(default=(), compare=False)
+    around: Lanes | None = field(default=None, compare=False)
+    inside: frozenset[int] = field(default=frozenset(), compare=False)
 
 
 @dataclass(frozen=True)

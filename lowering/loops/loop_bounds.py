@@ -48,6 +48,15 @@ def tightest(builder: IRBuilder, kind: Literal["min", "max"], values: tuple[Inde
     return builder.named(builder.extremum(kind, values))
 
 
+def last_values(lower: tuple[Index, ...], upper: tuple[Index, ...], step: int) -> list[Index]:
+    """What the last value of a loop is not larger than."""
+    if len(lower) == len(upper) == 1:
+        extent = upper[0] - lower[0]
+        if all(number % step == 0 for number in (extent.constant, *(c for _, c in extent.terms))):
+            return [upper[0] - step]
+    return [end - 1 for end in upper]
+
+
 def _without_weaker(
     tightest_of: Callable[[Iterable[int]], int], values: Iterable[Index]
 ) -> tuple[Index, ...]:

@@ -139,9 +139,14 @@ def scattered_loops(nest: Nest, tree: Tree) -> list[Loop]:
     isl makes several pieces of a loop, which run one after the other, or leaves out a loop that has
     one iteration at a time.
     """
+    return [*split_loops(nest), *(loop for loop, _ in omitted_loops(nest, tree))]
+
+
+def split_loops(nest: Nest) -> list[Loop]:
+    """Loops of which the nest has several pieces, one after the other."""
     split: list[Loop] = []
     _collect_split(nest, split)
-    return [*split, *(loop for loop, _ in omitted_loops(nest, tree))]
+    return split
 
 
 def restrict(nest: Nest, names: Container[str]) -> Nest:

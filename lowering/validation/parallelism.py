@@ -124,13 +124,14 @@ def _not_in_lockstep(
 ) -> isl.Map:
     """The pairs of lanes of which the first one does not come first inside of the vector loop.
 
-    Where ways part at a condition, lanes that take different ones are in no vector. Of a loop that
-    begins elsewhere in each lane, the values do not say what runs together.
+    Where ways part at a condition, lanes that take different ones are in no vector. Of a loop with
+    a step that begins elsewhere in each lane, the values do not say what runs together.
     """
     common, is_forward = meeting(source, target)
     lane = source.loops[depth - 1].variable
     for loop in range(depth, common):
-        if any(bound.depends_on(lane) for bound in source.loops[loop].lower):
+        inside = source.loops[loop]
+        if inside.step != 1 and any(bound.depends_on(lane) for bound in inside.lower):
             return pairs
         wrong = later(pairs, source, loop)
         if not wrong.is_empty():

@@ -9,6 +9,7 @@ from itertools import islice
 from math import inf
 
 from ..estimate.estimate import estimate
+from ..estimate.scheduled_program import ScheduledProgram
 from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.stages import stages
 from ..machine.target import Target
@@ -45,10 +46,14 @@ PROFITABLE = 2_000
 GAIN = 0.9
 """A schedule in another order must be estimated to take this part of the time of the program as it
 was written. Where no other is that good, one in the same order need not be slower: marked vectors
-take as long as those of LLVM, which does not make them everywhere that the estimate believes."""
+take as long as those of LLVM, which does not make them everywhere that the estimate believes. Where
+some loops have no marked vectors, it makes worse ones of these beside the others."""
 
 ALIKE = 1.02
 """Estimates that differ by so much say nothing."""
+
+EQUAL = 1.001
+"""Estimates are equal that differ by no more."""
 
 RUNNERS_UP, CLOSE, CLEARLY = 2, 2.0, 0.6
 """So many candidates are jammed beside the best one, that take at most so many times as long. They
@@ -118,7 +123,12 @@ def best_candidates(
             seconds = estimate(candidate, context)
             if seconds < GAIN * written:
                 better.append((seconds, number, candidate))
-            is_best_kept = seconds <= ALIKE * written and seconds < least_kept
+            is_partly_marked = (
+                any(loop.vector is not None for loop in loops(candidate.tree))
+                and not ScheduledProgram(candidate, context).is_explicit
+            )
+            is_alike = seconds < written if is_partly_marked else seconds <= ALIKE * written
+            is_best_kept = is_alike and seconds < least_kept
             if is_best_kept and functions_text(candidate.tree) == order:
                 kept, least_kept = candidate, seconds
     if not better:
@@ -336,8 +346,8 @@ def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingConte
     """A nest under its first strategy, or under a rival that is estimated to be clearly better.
 
     Or not slower, and simpler: what memory bounds gains nothing by more steps. Rivals of
-    `COMPETING`, and of what does not better the nest as it is, are all `FALLBACKS`, and that nest;
-    such a strategy that is a fallback itself has no preference. Rivals of others are
+    `COMPETING`, and of what does not clearly better the nest as it is, are all `FALLBACKS`, and
+    that nest; such a strategy that is a fallback itself has no preference. Rivals of others are
     `ALWAYS_COMPETING`.
     """
     nest = nest_of(schedule.tree, first.names[0])
@@ -346,7 +356,7 @@ def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingConte
     own = None if own is None else _shared_out(own, names, context)
     seconds = inf if own is None else estimate(own, context)
     competes = first.strategy in COMPETING or (
-        own is not None and seconds >= estimate(schedule, context)
+        own is not None and seconds >= GAIN * estimate(schedule, context)
     )
     proposed = (
         each(schedule, nest, context) for each in (FALLBACKS if competes else ALWAYS_COMPETING)
@@ -354,12 +364,14 @@ def _best_answer(first: NestAnswer, schedule: Schedule, context: SchedulingConte
     rivals = [_shared_out(rival, names, context) for rival in proposed if rival is not None]
     if competes:
         rivals.append(schedule)
-    rated = ((estimate(rival, context), rival) for rival in rivals)
+    rated = [(estimate(rival, context), rival) for rival in rivals]
     least, best = min(rated, key=lambda each: each[0], default=(inf, None))
     if best is None or own is None:
         return best or own or schedule
-    is_better = least < GAIN * seconds or (least <= seconds and _is_simpler(best, own))
-    return best if is_better else own
+    if least < GAIN * seconds:
+        return best
+    simpler = [each for each in rated if each[0] <= EQUAL * seconds and _is_simpler(each[1], own)]
+    return min(simpler, key=lambda each: each[0], default=(seconds, own))[1]
 
 
 def _shared_out(schedule: Schedule, names: tuple[str, ...], context: SchedulingContext) -> Schedule:

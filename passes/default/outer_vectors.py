@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from ..estimate.elementary_functions import has_elementary_functions
+from ..estimate.estimate import estimate
 from ..estimate.gather_costs import gathers_in_lanes
 from ..estimate.local_extents import stored_statistics
 from ..estimate.program_statistics import (
@@ -20,6 +23,12 @@ from ..schedules.schedule import Schedule
 from ..transformations.vectorize import Vectorize
 from .outermost_parallel import mark_parallel
 
+SUMS = 1, 2, 4
+"""Registers of a vector of sums."""
+
+WIDER = 0.8
+"""Sums in more registers must be estimated to take this part of the time: others wait for these."""
+
 FEWEST_TRIPS = 3
 """Iterations of a loop of which vectors are made."""
 
@@ -36,11 +45,28 @@ def outer_vectors(schedule: Schedule, nest: Tree, context: SchedulingContext) ->
         for k: s += A[i, j + k]                   for k: s += A[i, j + k]
         B[i, j] = s                               B[i, j] = s
 
-    Each lane has a sum of its own, in its order. Elementary functions get vectors of two registers.
+    Each lane has a sum of its own, in its order. Where bounds of the loops inside differ between
+    lanes, masks say which run. Elementary functions get vectors of two registers, and sums of as
+    many as are estimated to be best: each waits for its last addition.
     """
     if any(loop.is_marked for loop in loops(nest)):
         return None
     statistics = stored_statistics(schedule, context)
+    best, least = None, inf
+    for registers in SUMS:
+        found = _scheduled(schedule, nest, registers, statistics)
+        if found is None:
+            return None
+        seconds = estimate(found, context)
+        if seconds < WIDER * least:
+            best, least = found, seconds
+    return best and mark_parallel(best, statements(nest), context)
+
+
+def _scheduled(
+    schedule: Schedule, nest: Tree, registers: int, statistics: ProgramStatistics
+) -> Schedule | None:
+    """Vectors of the loops of a nest, of so many registers for sums of enough iterations."""
     result = schedule
     done: set[str] = set()
     for leaf, outer in leaves(nest):
@@ -59,12 +85,19 @@ def outer_vectors(schedule: Schedule, nest: Tree, context: SchedulingContext) ->
             return None
         lanes = lanes_of(schedule, loop, statistics)
         width = lanes_for(lanes, trips, waits=_calls(schedule, loop))
+        if _adds_up(schedule, loop) and trips > registers * lanes / 2:
+            width = max(width, registers * lanes)
         try:
             result = result.apply(Vectorize((f"{leaf.statement}.{loop.name}",), width))
         except TransformationError:
             return None
         done |= set(statements(loop.body))
-    return mark_parallel(result, statements(nest), context)
+    return result
+
+
+def _adds_up(schedule: Schedule, loop: Loop) -> bool:
+    """Whether loops inside of a loop accumulate."""
+    return any(name in schedule.dependences.accumulations for name in statements(loop.body))
 
 
 def _calls(schedule: Schedule, loop: Loop) -> bool:
@@ -78,7 +111,7 @@ def _calls(schedule: Schedule, loop: Loop) -> bool:
 def _walks_rows(
     schedule: Schedule, vector: Loop, nest: Tree, statistics: ProgramStatistics
 ) -> bool:
-    """Whether lanes run the same loops, are close together, and the rows inside stay in a cache.
+    """Whether lanes can run the same loops, are close together, and rows inside stay in a cache.
 
     Else lanes along another loop, or strips for the rows of a cache, are better.
     """
@@ -89,7 +122,9 @@ def _walks_rows(
         statement = statistics.statements[leaf.statement]
         trips = dict(zip(map(id, outer), statement.trips(outer), strict=True))
         across = statement.direction(outer, vector)
-        if across is None or has_conditions(statement, outer, vector):
+        if across is None:
+            return False
+        if has_conditions(statement, outer, vector) and not _has_masks(schedule, statement):
             return False
         if not gathers_in_lanes(statement, across):
             return False
@@ -106,6 +141,14 @@ def _walks_rows(
                 if lanes and walked > target.capacity(NEARBY):
                     return False
     return True
+
+
+def _has_masks(schedule: Schedule, statement: StatementStatistics) -> bool:
+    """Whether lanes may run a statement under masks."""
+    return all(
+        schedule.target.has_masked_loads(bytes_of(access.array.element_type))
+        for access in statement.statement.accesses
+    )
 
 
 def has_conditions(statement: StatementStatistics, outer: tuple[Loop, ...], vector: Loop) -> bool:

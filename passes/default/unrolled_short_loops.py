@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from math import prod
 
+from ..estimate.estimate import estimate
 from ..estimate.local_extents import stored_statistics
 from ..estimate.program_statistics import ProgramStatistics, is_scalar
 from ..estimate.scheduling_context import SchedulingContext
+from ..machine.target import Target
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops, statements
+from ..polyhedral.scop import Access, Statement
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.reverse import Reverse
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .outermost_parallel import mark_parallel
+from .steps import attempt
 
 LONGEST = 8
 """Iterations of a loop that is unrolled fully."""
@@ -31,8 +36,9 @@ def unrolled_short_loops(
       for c < 3:                      ->        unrolled c:
         B[3 x + c] = f(A[3 x + c])                B[3 x + c] = f(A[3 x + c])
 
-    Elements a small stride apart are accessed together then, as whole pixels. A loop that stores
-    from the last one to the first is reversed.
+    Elements a small stride apart are accessed together then, as whole pixels: in vectors of several
+    registers where the elements that are loaded are shorter, if that is estimated to be better. A
+    loop that stores from the last one to the first is reversed.
     """
     statistics = stored_statistics(schedule, context)
     short: dict[int, tuple[str, Loop]] = {}
@@ -57,21 +63,52 @@ def unrolled_short_loops(
         for statement, loop in short.values():
             schedule = schedule.apply(Unroll((f"{statement}.{loop.name}",)))
         for statement, loop in vectors.values():
-            kinds = (
-                write.array.element_type
-                for name in statements(loop.body)
-                for write in statistics.statements[name].statement.writes
-                if not is_scalar(write.array)
-            )
-            width = min(map(schedule.target.lanes, kinds), default=None)
-            if width is None:
-                return None
             if _stores_backwards(statement, loop, nest, statistics):
                 schedule = schedule.apply(Reverse((f"{statement}.{loop.name}",)))
-            schedule = schedule.apply(Vectorize((f"{statement}.{loop.name}",), width))
     except TransformationError:
         return None
-    return mark_parallel(schedule, statements(nest), context)
+    proposed = [
+        mark_parallel(marked, statements(nest), context)
+        for widths in (_narrow, _wide)
+        if (marked := _with_vectors(schedule, vectors.values(), statistics, widths)) is not None
+    ]
+    return min(dict.fromkeys(proposed), key=lambda each: estimate(each, context), default=None)
+
+
+Widths = Callable[[Iterable[Statement], Target], int | None]
+
+
+def _narrow(members: Iterable[Statement], target: Target) -> int | None:
+    """A register of the longest elements that are stored."""
+    return min(_lanes((a for each in members for a in each.writes), target), default=None)
+
+
+def _wide(members: Iterable[Statement], target: Target) -> int | None:
+    """A register of the shortest elements: rows of these are shuffled in whole registers."""
+    return max(_lanes((a for each in members for a in each.accesses), target), default=None)
+
+
+def _lanes(accesses: Iterable[Access], target: Target) -> Iterator[int]:
+    return (target.lanes(a.array.element_type) for a in accesses if not is_scalar(a.array))
+
+
+def _with_vectors(
+    schedule: Schedule,
+    vectors: Iterable[tuple[str, Loop]],
+    statistics: ProgramStatistics,
+    widths: Widths,
+) -> Schedule | None:
+    """The loops in vectors; None where that is illegal."""
+    for statement, loop in vectors:
+        members = [statistics.statements[name].statement for name in statements(loop.body)]
+        width = widths(members, schedule.target)
+        if width is None:
+            return None
+        marked = attempt(schedule, Vectorize((f"{statement}.{loop.name}",), width))
+        if marked is None:
+            return None
+        schedule = marked
+    return schedule
 
 
 def _stores_backwards(name: str, vector: Loop, nest: Tree, statistics: ProgramStatistics) -> bool:

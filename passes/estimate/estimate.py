@@ -16,6 +16,7 @@ from ..schedules.schedule import Schedule
 from .false_sharing import shared_line_seconds
 from .in_core import InCoreTime
 from .memory_traffic import MemoryTraffic
+from .moved_lines import moved_line_seconds
 from .roofline import roofline
 from .scheduled_program import ScheduledProgram, outermost_parallel_loops
 from .scheduling_context import SchedulingContext
@@ -38,8 +39,10 @@ same time (ten chains of stencils on a Granite Rapids)."""
 def estimate(schedule: Schedule, context: SchedulingContext) -> float:
     """Seconds that the program takes, roughly."""
     wakes = context.threads > 1 and any(True for _ in outermost_parallel_loops(schedule.tree))
+    estimator = _Estimator(ScheduledProgram(schedule, context))
     return (
-        _Estimator(ScheduledProgram(schedule, context)).seconds(schedule.tree)
+        estimator.seconds(schedule.tree)
+        + estimator.moving(schedule.tree)
         + schedule.target.thread_wake * wakes
     )
 
@@ -80,6 +83,10 @@ class _Estimator:
         if key not in nests:
             nests[key] = tree, self._seconds_of_nest(tree)
         return nests[key][1]
+
+    def moving(self, tree: Tree) -> float:
+        """Of lines that move between cores, from nest to nest."""
+        return moved_line_seconds(self._program, self._traffic, tree)
 
     def _seconds_of_nest(self, tree: Loop) -> float:
         parts = stages(tree)

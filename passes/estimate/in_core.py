@@ -19,7 +19,8 @@ from .access_costs import port_cycles
 from .elementary_functions import has_elementary_functions
 from .gather_costs import gather_cycles
 from .handed_values import handed_values
-from .loops_around import LoopsAround, masked_share
+from .latency_in_memory import latency_in_memory
+from .loops_around import LoopsAround
 from .masked_rows import behind_masked_rows
 from .operation_costs import Changes, operation_class, throughput
 from .paired_products import adds_pairs
@@ -266,7 +267,7 @@ class InCoreTime:
             ports,
             max(
                 self._latency(statistics, around),
-                self._latency_in_memory(statistics, around),
+                latency_in_memory(program, statistics, around),
                 is_late * lanes * program.machine.masked_forwarding,
                 self._latency_in_order(statistics, loops, vector, lanes),
                 lanes_latency(statistics, loops, vector, lanes, program.machine),
@@ -375,33 +376,6 @@ class InCoreTime:
         # Loops that are unrolled are copies.
         around = loops_around(schedule.tree, name)
         return recurrence(schedule, name, around[place_of(loop, loops)])
-
-    def _latency_in_memory(self, statement: StatementStatistics, around: LoopsAround) -> float:
-        """Cycles per vector that sums take which loops inside of theirs leave in memory.
-
-        What one iteration of the outer loop has stored, the next one loads.
-        """
-        machine = self._program.machine
-        accesses = [(access.array.name, access.map) for access in statement.statement.reads]
-        if not any((each.array.name, each.map) in accesses for each in statement.statement.writes):
-            return 0.0
-        inside = 1.0
-        is_stored = False
-        for loop, count in zip(reversed(around.loops), reversed(around.trips), strict=True):
-            vectors = max(1.0, count / around.lanes) if loop is around.vector else count
-            if loop.unroll != 0 and vectors > 1 and statement.rewrites(around.loops, loop):
-                break
-            is_stored |= loop.unroll != 0 and vectors > 1
-            inside *= vectors
-        else:
-            return 0.0
-        if not is_stored:
-            return 0.0
-        is_masked = masked_share(around) > 0
-        wait = machine.masked_forwarding if is_masked else machine.vector_forwarding
-        length = count * inside * len(statement.statement.body)
-        under_way = machine.reorder_window / length
-        return (machine.latencies["additions"] + wait) / inside / max(1.0, under_way)
 
     def _unrolled_latency(
         self, statement: StatementStatistics, loops: tuple[Loop, ...], vector: Loop

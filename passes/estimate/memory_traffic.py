@@ -179,6 +179,15 @@ class MemoryTraffic:
             found = self._footprints[id(tree)] = sum(by_array.values())
         return found
 
+    def touched(self, nest: Tree) -> Mapping[str, float]:
+        """Bytes of each array that a top-level nest touches."""
+        accesses = [
+            each
+            for name in statements(nest)
+            for each in _with_spans(self._program.statement(name), ())
+        ]
+        return footprint(self._statistics, accesses, self._program.machine.cache_line)
+
 
 def _with_spans(
     statement: StatementStatistics, outer: tuple[Loop, ...]

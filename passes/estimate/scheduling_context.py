@@ -72,10 +72,11 @@ class SchedulingContext:
         repr=False,
     )
     """Values that loops take together (`vector_loops`); statements and functions are kept."""
-    constant_lengths: dict[FunctionsKey, bool] = field(
-        default_factory=dict[FunctionsKey, bool], compare=False, repr=False
+    constant_lengths: dict[tuple[FunctionsKey, bool], bool] = field(
+        default_factory=dict[tuple[FunctionsKey, bool], bool], compare=False, repr=False
     )
-    """Whether the last of loops always has as many iterations (`vector_loops`)."""
+    """Whether the last of loops always has as many iterations, but for borders, if these count
+    (`vector_loops`)."""
 
     def register_tile(
         self,

@@ -77,7 +77,9 @@ def apart(
     """
     assert around.vector is not None
     row = abs(stride)
-    if row > (LARGEST_STRIDE if around.vector.vector is None else LARGEST_ROW):
+    # LLVM shuffles no rows that it walks through backwards.
+    is_reversed = around.vector.vector is None and stride < -1
+    if is_reversed or row > (LARGEST_STRIDE if around.vector.vector is None else LARGEST_ROW):
         return _gather(program, access, statement, around)
     if is_elementwise(program, statement, around):
         return Transfers(registers_of(access, around, program.machine))

@@ -13,7 +13,7 @@ import islpy as isl
 from xdsl.dialects import arith
 
 from ...dialects import affine
-from ..polyhedral.counting import UncountableError, cardinality, fix_parameters, has_at_most
+from ..polyhedral.counting import ends_agree, fix_parameters, has_at_most
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, place_of, walk
 from ..schedules.active_pairs import Function
 from ..schedules.program_edits import outer_values
@@ -29,6 +29,9 @@ from .vector_widths import narrowed
 
 MOST_UNROLLED = 250
 """Instructions up to which LLVM unrolls a loop fully; its threshold is 300, with addresses."""
+
+GUARD = 2
+"""Instructions of a comparison where bounds of a loop depend on another one: for each of them."""
 
 LENGTHS_AT_BORDERS = 4
 """Trip counts of a loop of constant length, with those where guards take iterations away."""
@@ -183,11 +186,11 @@ class VectorLoops:
         if found is None:
             has_vectors = _has_vectors(loop)
             most = MOST_UNROLLED_VECTORS if has_vectors else MOST_UNROLLED
-            operations, copies = self._copies(loop, outer)
+            operations, results = self._copies(loop, outer)
             found = operations <= most
             if found and has_vectors:
                 # What a loop around these would use again has no registers else, nor has the rest.
-                found = copies < self._program.machine.vector_registers
+                found = results < self._program.machine.vector_registers
             elif found:
                 found = not self._is_vectorised_first(loop, outer)
             self._short[id(loop)] = found
@@ -206,7 +209,7 @@ class VectorLoops:
         )
 
     def _copies(self, tree: Tree, outer: tuple[Loop, ...]) -> tuple[float, float]:
-        """Operations of a tree when all of its loops are unrolled, and copies of a statement.
+        """Operations of a tree when all of its loops are unrolled, and results of a statement.
 
         Infinite where a loop is kept.
         """
@@ -224,33 +227,35 @@ class VectorLoops:
             copies = prod(trips)
             if copies > MOST_UNROLLED:
                 return inf, inf
+            marked = _has_vectors(tree)
             if not all(
                 each.unroll is not None or self.has_constant_length(leaf.statement, loops[:depth])
                 for depth, each in enumerate(loops, start=1)
                 if depth > len(outer)
             ):
                 return inf, inf
-            marked = _has_vectors(tree)
             size = self.size(statement, loops, len(outer), is_fused=marked, is_loop_ir=marked)
+            size += GUARD * len(statement.limits) * (not marked)
             operations += copies * size
-            most = max(most, copies)
+            results = {(write.array.name, write.map) for write in statement.statement.writes}
+            most = max(most, copies * len(results))
         return operations, most
 
     def has_constant_length(self, name: str, loops: tuple[Loop, ...]) -> bool:
         """Whether the last of the loops around a statement always has as many iterations.
 
-        Guards at borders, as of padding, may take a few away; but bounds of skewed loops are no
-        constants then.
+        As the program was written, guards at borders, as of padding, may take a few away, which are
+        bounds of the loops in a schedule. The last tile may be smaller.
         """
-        known, key = self._program.context.constant_lengths, self._key(name, loops)
+        has_borders = not self._schedule.transformations or loops[-1].within is not None
+        known = self._program.context.constant_lengths
+        key = self._key(name, loops), has_borders
         if key not in known:
             values = isl.Map.from_range(self._iterations(name, loops))
             values = values.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, len(loops) - 1)
             lengths = values.lexmin().reverse().apply_range(values.lexmax()).deltas()
             lengths = lengths.project_out(isl.dim_type.param, 0, lengths.dim(isl.dim_type.param))
-            statement = self._program.statement(name)
-            is_skewed = any(sum(map(bool, statement.slopes(loop))) > 1 for loop in loops)
-            known[key] = has_at_most(lengths, 1 if is_skewed else LENGTHS_AT_BORDERS)
+            known[key] = has_at_most(lengths, LENGTHS_AT_BORDERS if has_borders else 1)
         return known[key]
 
     def size(
@@ -305,7 +310,7 @@ class VectorLoops:
             ]
             # Vector loops of full tiles are generated without those that differ at borders.
             most = MOST_BORDERS if loop.vector is not None else 0.0
-            found = all(_agree(one, other, most) for one, other in combinations(parts, 2))
+            found = all(ends_agree(one, other, most) for one, other in combinations(parts, 2))
             found = found and (loop.vector is not None or not self._has_alternatives(loop, around))
             self._in_step[key] = found
         return found
@@ -333,23 +338,32 @@ class VectorLoops:
     ) -> bool:
         """Whether lanes of a vector loop run different iterations of loops inside, as at padding.
 
-        Such a loop is left scalar. Where LLVM makes the vectors, copies of unrolled loops are
-        masked.
+        Such a loop is left scalar without masks. Where LLVM makes the vectors, copies of unrolled
+        loops are masked.
         """
         place = place_of(loop, loops)
+        inside = loops[place + 1 :]
         # What moves in both is bounded, so that where one begins and ends depends on the other.
         own, *others = (_moved(statement.direction(loops, each)) for each in loops[place:])
         if any(own & moved for moved in others):
             return True
-        if not statement.limits:
+        if not statement.limits or (loop.vector is not None and self._has_masks(statement, inside)):
             return False
-        if loop.vector is None and self._has_masked_copies(statement, loops[place + 1 :]):
+        if loop.vector is None and self._has_masked_copies(statement, inside):
             return False
-        own, inside = (
+        along, across = (
             {k for each in part for k, slope in enumerate(statement.slopes(each)) if slope}
-            for part in (loops[place : place + 1], loops[place + 1 :])
+            for part in (loops[place : place + 1], inside)
         )
-        return any((inside - own) & statement.limits.get(k, frozenset()) for k in own)
+        return any((across - along) & statement.limits.get(k, frozenset()) for k in along)
+
+    def _has_masks(self, statement: StatementStatistics, inside: Sequence[Loop]) -> bool:
+        """Whether lanes of a marked loop run loops inside under masks (`loops.predication`)."""
+        has_masked_loads = self._schedule.target.has_masked_loads
+        return all(loop.within is None for loop in inside) and all(
+            has_masked_loads(bytes_of(access.array.element_type))
+            for access in statement.statement.accesses
+        )
 
     def _has_masked_copies(self, statement: StatementStatistics, inside: Sequence[Loop]) -> bool:
         kinds = (read.array for read in statement.statement.reads if not is_scalar(read.array))
@@ -466,28 +480,3 @@ def _moved(direction: Sequence[Slope] | None) -> set[int]:
 def _has_vectors(tree: Tree) -> bool:
     """Whether some loop of a tree is marked: LLVM fuses products and sums when it has unrolled."""
     return any(isinstance(each, Loop) and each.vector is not None for each in walk(tree))
-
-
-def _agree(one: isl.Set, other: isl.Set, most: float) -> bool:
-    """Whether two sets have the same last values wherever both have some; or nearly everywhere.
-
-    That is but for this part of what comes before these values.
-    """
-    last = one.dim(isl.dim_type.set) - 1
-
-    def outer(points: isl.Set) -> isl.Set:
-        return points.project_out(isl.dim_type.set, last, 1)
-
-    def where_both(part: isl.Set, rest: isl.Set) -> isl.Set:
-        return part.intersect(outer(rest).add_dims(isl.dim_type.set, 1))
-
-    first, second = where_both(one, other), where_both(other, one)
-    if first.is_equal(second):
-        return True
-    if not most:
-        return False
-    differing = outer(first.subtract(second)).union(outer(second.subtract(first)))
-    try:
-        return cardinality(differing) <= most * cardinality(outer(one).union(outer(other)))
-    except UncountableError:
-        return False

@@ -266,3 +266,28 @@ def has_at_most(points: isl.Set, most: int) -> bool:
             return True
         points = points.subtract(isl.Set.from_point(points.sample_point()))
     return bool(points.is_empty())
+
+
+def ends_agree(one: isl.Set, other: isl.Set, most: float) -> bool:
+    """Whether two sets have the same last values wherever both have some; or nearly everywhere.
+
+    That is but for this part of what comes before these values.
+    """
+    last = one.dim(isl.dim_type.set) - 1
+
+    def outer(points: isl.Set) -> isl.Set:
+        return points.project_out(isl.dim_type.set, last, 1)
+
+    def where_both(part: isl.Set, rest: isl.Set) -> isl.Set:
+        return part.intersect(outer(rest).add_dims(isl.dim_type.set, 1))
+
+    first, second = where_both(one, other), where_both(other, one)
+    if first.is_equal(second):
+        return True
+    if not most:
+        return False
+    differing = outer(first.subtract(second)).union(outer(second.subtract(first)))
+    try:
+        return cardinality(differing) <= most * cardinality(outer(one).union(outer(other)))
+    except UncountableError:
+        return False

@@ -33,6 +33,9 @@ class Vectorize(Transformation):
         for i:                  for i:
           for j:        ->        for j in steps of 8:
             S[i, j]                 S[i, j], ..., S[i, j + 7] at once
+
+    Where bounds of the loops inside, or conditions, differ between lanes, masks say which run. The
+    loop stays scalar where the target has none, or an access is not linear in the lane.
     """
 
     name: ClassVar[str] = "vectorize"

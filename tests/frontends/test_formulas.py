@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import loopwright
+from loopwright.dialects.errors import SourceError
 
 
 @loopwright.kernel
@@ -150,3 +151,90 @@ def test_what_is_not_rolled(axis: int | None) -> None:
     for each in (f, flat):
         with pytest.raises(loopwright.errors.SourceError):
             loopwright.kernel(each)(np.ones((2, 3)))
+
+
+def typed_sums(A: Any, x: Any, k: Any) -> Any:
+    return (
+        np.sum(A, dtype=np.float64),
+        A.sum(axis=0, dtype=np.float64),
+        np.sum(k, dtype=np.int32),
+        np.mean(A, axis=1, dtype=np.float64),
+        (A > 0).sum(dtype=np.float64),
+        np.prod(k, dtype=np.float64),
+    )
+
+
+def averages(A: Any, x: Any, k: Any) -> Any:
+    return (
+        np.average(x, weights=x * x),
+        np.average(A, axis=0, weights=np.abs(x[:6]) + 1),
+        np.average(A, weights=A * A, axis=1),
+        np.average(A, axis=-1, weights=np.arange(4) + 1.0),
+        np.average(k, weights=k * k + 1),
+    )
+
+
+def rounded(A: Any, x: Any, k: Any) -> Any:
+    return (
+        np.round(A),
+        np.round(x, 2),
+        A.round(1),
+        np.around(k),
+        x.round(-1),
+        np.round(x, decimals=3),
+    )
+
+
+def bounded(A: Any, x: Any, k: Any) -> Any:
+    return (
+        np.clip(A, 0, None),
+        np.clip(x, None, 0.5),
+        A.clip(-1),
+        np.clip(k, a_min=None, a_max=3),
+        np.signbit(x),
+        np.nan_to_num(A),
+        np.nan_to_num(x, nan=1.5),
+        np.nan_to_num(k),
+        np.nan_to_num(x, nan=-1.0, posinf=9.0, neginf=-9.0),
+    )
+
+
+@pytest.mark.parametrize("function", [typed_sums, averages, rounded, bounded])
+@pytest.mark.parametrize("kind", ["f8", "f4"])
+def test_options_of_functions(function: Any, kind: str) -> None:
+    random = np.random.default_rng(5)
+    A, x = random.normal(size=(6, 4)).astype(kind), (random.normal(size=9) * 3).astype(kind)
+    k = random.integers(-9, 9, 8).astype("i4")
+    x[1] = -0.0
+    if function in (rounded, bounded):
+        A[1, 2] = x[5] = np.nan
+        A[0, 0], x[3], x[7] = np.inf, -np.inf, 2.5
+    with np.errstate(invalid="ignore"):
+        expected = function(A, x, k)
+    for one, other in zip(expected, loopwright.kernel(function)(A, x, k), strict=True):
+        assert one.dtype == other.dtype
+        exact = function in (rounded, bounded)
+        np.testing.assert_allclose(other, one, rtol=0 if exact else 1e-5)
+
+
+def largest(h: Any, other: int) -> Any:
+    best = 0
+    for i in range(len(h)):
+        best = max(best, h[i])
+    return best
+
+
+def largest_of_others(h: Any, other: int) -> Any:
+    best = most = 0
+    for i in range(len(h)):
+        most = max(best, h[i])
+        best = other
+    return most
+
+
+@pytest.mark.parametrize("kind", ["i2", "i4", "f4"])
+def test_extrema_of_variables_that_begin_with_an_int(kind: str) -> None:
+    h = np.random.default_rng(2).integers(1, 100, 17).astype(kind)
+    assert loopwright.kernel(largest)(h, 7) == np.max(h)
+    with pytest.raises(SourceError, match="this may be int or"):
+        loopwright.kernel(largest_of_others)(h, 1 << 40)

@@ -10,7 +10,7 @@ from support.random_gathers import check_gathers
 from support.random_python import check_arrays, check_printed
 
 
-@pytest.mark.parametrize("seed", [22, 51, 6007])
+@pytest.mark.parametrize("seed", [22, 51, 6007, 90_003, 90_017])
 def test_array_statements(seed: int, tmp_path: Path) -> None:
     check_arrays(seed, tmp_path)
 

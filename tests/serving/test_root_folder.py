@@ -29,3 +29,10 @@ def test_a_file_that_was_there_is_not_replaced(tmp_path: Path) -> None:
     for text in ("one\n", "two\n"):
         folder.write("found.mlir", text)
     assert (tmp_path / "found.mlir").read_text() == "two\n"
+
+
+@pytest.mark.parametrize("name", ["", "x" * 100_000])
+def test_what_is_no_name_is_answered_shortly(name: str, tmp_path: Path) -> None:
+    with pytest.raises(CallError, match="no name of a file") as caught:
+        RootFolder(tmp_path).read(name)
+    assert len(str(caught.value)) < 200

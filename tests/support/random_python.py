@@ -119,6 +119,51 @@ NEW_ORDERED: tuple[tuple[str, ...], ...] = (
 )
 """The same for numbers that have an order."""
 
+FIRST_WITH_SHAPES = 90_000
+"""As above."""
+
+SHAPES: tuple[tuple[str, ...], ...] = (
+    ("{x} += {x}.reshape(-1, 1)[::-1, 0] - np.expand_dims({x}, 0)[0]",),
+    ("{M} -= {N}.reshape(-1, {N}.shape[1])[::-1]",),
+    ("r = {M}.reshape(1, *{M}.shape).copy()", "{M} += r[0, ::-1] - r[0, 0, 1]"),
+    ("r = np.stack(({x}, {x}[::-1]), axis=1).reshape(-1)", "{x} -= r[1::2] - 2 * r[::2]"),
+    ("r = np.repeat({x}, 4).reshape(-1, 2, 2)", "{x} += r.sum(axis=(1, 2)) - r[::-1, 0, 1]"),
+    ("r = np.repeat({x}, 2)", "r.reshape(-1, 2)[1] = 3", "{x} -= r[::2]"),
+)
+"""The same with arrays in other shapes."""
+
+BRANCHES: tuple[tuple[str, ...], ...] = (
+    ("if {x}[0] > 0:", "    {M}[1:] -= {N}[:-1]", "else:", "    {x}[:] = {x}[::-1]"),
+    (
+        "for p in range(len({x})):",
+        "    if {x}[p] > 1:",
+        "        {x} -= {x}[p]",
+        "        {M}[1] += 1",
+    ),
+    (
+        "r = {x} * 1",
+        "if {M}[0, 0] > 1:",
+        "    r = r - {x}[::-1]",
+        "    s = r * 2",
+        "    {x}[:] = s",
+        "{x} += r",
+    ),
+    (
+        "if np.sum({M}) > 0:",
+        "    {M}[{N} > 0] = {N}[{N} > 0]",
+        "elif {x}[1] < 0:",
+        "    {x} += np.cumsum({x})",
+    ),
+    (
+        "if {x}[2] < {N}[1, 1]:",
+        "    r = {M} @ {N}.T",
+        "    {M} -= r[0, 0]",
+        "    {x}[1] = np.argmax({x})",
+    ),
+    ("p = 0", "for v in {x}:", "    p = max(p, v)", "{x}[0] -= p"),
+)
+"""The same with statements on arrays under conditions, for numbers that have an order."""
+
 LARGEST_EXACT = 2.0**50
 """Products of larger numbers may be rounded, or overflow."""
 
@@ -213,6 +258,8 @@ class PythonFunction:
             kinds += MASKS
         if self.seed >= FIRST_WITH_NEW_ARRAYS:
             kinds += NEW_ARRAYS if self.is_complex else NEW_ARRAYS + NEW_ORDERED
+        if self.seed >= FIRST_WITH_SHAPES:
+            kinds = SHAPES + kinds if self.is_complex else SHAPES + BRANCHES + kinds
         lines = choose(kinds)
         text = "\n".join(lines).format(**names)
         text = re.sub(r"\b(?![xynm]\b)([a-z]|dy|dx|row)\b", rf"\g<1>{number}", text)

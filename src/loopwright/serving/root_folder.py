@@ -16,6 +16,9 @@ from ..support.output_files import write_output
 LARGEST = 1 << 20
 """Bytes of a program."""
 
+_LONGEST = 1000
+"""Characters of a name: answers show them."""
+
 _NOT_SERVED = {
     ".c": "C files are not served, as they include others",
     ".py": "Python files are not served, as they are run",
@@ -81,8 +84,9 @@ class RootFolder(AnyFiles):
         return name
 
     def _inside(self, name: str) -> Path:
-        if not name or any(ord(char) < 32 for char in name):
-            raise CallError("path", f"{name!r} is no name of a file")
+        if not name or len(name) > _LONGEST or any(ord(char) < 32 for char in name):
+            shown = name if len(name) <= _LONGEST else f"{name[:60]}..."
+            raise CallError("path", f"{shown!r} is no name of a file")
         try:
             path = (self._root / name).resolve()
         except (OSError, RuntimeError):  # links in a circle

@@ -106,7 +106,7 @@ class Session:
     def load(
         self,
         source: Annotated[
-            str, "MLIR text, a file (.mlir, .c), or a shipped kernel: polybench/gemm"
+            str, "MLIR text, a file (.mlir; in Python .c, too), or a shipped kernel: polybench/gemm"
         ],
         sizes: Annotated[
             Mapping[str, float] | None,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from support.scops import schedule_of
 
 import loopwright
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.outer_vectors import outer_vectors
+from loopwright.passes.default.outer_vectors import SUMS, outer_vectors
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import nests
 from loopwright.passes.schedules.schedule import Schedule
@@ -89,7 +92,8 @@ def test_windows(zen3: None, kind: str, outer: str, inner: str, columns: int, ta
     found = answer(text)
     width = 4 if kind == "f64" else 8
     steps = [] if found is None else [str(step) for step in found.transformations]
-    assert f"vectorize{{loops={inner} width={width}}}" in steps
+    possible = {f"vectorize{{loops={inner} width={each * width}}}" for each in SUMS}
+    assert possible & {*steps}
     x, y = np.random.default_rng(1).random((2, 12, columns + taps)).astype(TYPES[kind])
     results = np.zeros((2, 12, columns), TYPES[kind])
     for schedule, result in zip((None, str(found)), results, strict=True):
@@ -122,9 +126,62 @@ def test_windows_are_chosen(zen3: None, kind: str) -> None:
     scop = schedule_of(text.replace("TYPE", kind)).scop
     chosen = default_schedule(scop, infer_extents(scop, {}), threads=2)
     width = 4 if kind == "f64" else 8
-    # Four rows at a time share the taps that they load.
-    steps = f"vectorize{{loops=j width={width}}},parallel{{loops=i}}"
-    assert str(chosen).endswith(f"{steps},unroll-and-jam{{loops=i factor=4}}")
+    # Four vectors of sums do not wait for each other.
+    assert str(chosen) == f"vectorize{{loops=j width={4 * width}}},parallel{{loops=i}}"
+
+
+# Bounds that lanes differ in: windows at the borders of rows, products of polynomials, lags.
+BORDERS = {
+    "max affine_map<(d0) -> (0, -d0 + 3)>": "min affine_map<(d0) -> (7, -d0 + ROWS + 3)>",
+    "max affine_map<(d0) -> (0, d0 - 50)>": "min affine_map<(d0) -> (60, d0 + 1)>",
+    "affine_map<(d0) -> (d0)>": "affine_map<(d0) -> (ROWS)>",
+}
+BORDERED = """
+func.func @f(%x: memref<ROWSx200xTYPE>, %y: memref<200xTYPE>, %c: memref<40xROWSxTYPE>) {
+  %zero = arith.constant 0.0 : TYPE
+  affine.for %r = 0 to 40 {
+    affine.for %OUTER = 0 to ROWS {
+      %s = affine.for %k = LOWER(%OUTER) to UPPER(%OUTER) iter_args(%a = %zero) -> (TYPE) {
+        %0 = affine.load %x[%k, %OUTER + 2 * %r] : memref<ROWSx200xTYPE>
+        %1 = affine.load %y[%k + %r] : memref<200xTYPE>
+        %2 = arith.mulf %0, %1 : TYPE
+        %3 = arith.addf %a, %2 : TYPE
+        affine.yield %3 : TYPE
+      }
+      affine.store %s, %c[%r, %OUTER] : memref<40xROWSxTYPE>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("kind", "loop"), [("f64", "i"), ("f32", "column")])
+@pytest.mark.parametrize("rows", [100, 83])
+@pytest.mark.parametrize("lower", BORDERS)
+@pytest.mark.parametrize("target", ["zen3", "zen4"])
+def test_lanes_that_leave_loops_at_different_times(
+    kind: str, loop: str, rows: int, lower: str, target: str
+) -> None:
+    text = filled(BORDERED, OUTER=loop, LOWER=lower, UPPER=BORDERS[lower], ROWS=rows, TYPE=kind)
+    function = loopwright.load(text)["f"]
+    chosen = function.default_schedule({}, threads=1, target=Target.named(target))
+    assert re.search(rf"vectorize{{loops=(S1.)?{loop} width", str(chosen)), str(chosen)
+    x, y = (np.random.default_rng(1).random(s) for s in ((rows, 200), 200))
+    results = [np.zeros((40, rows), TYPES[kind]) for _ in range(2)]
+    for schedule, result in zip((None, str(chosen)), results, strict=True):
+        kernel = function.compile(schedule, threads=1, verify=schedule is not None)
+        kernel(x.astype(TYPES[kind]), y.astype(TYPES[kind]), result)
+    assert np.array_equal(*results)
+
+
+def test_without_masks_lanes_stay_together() -> None:
+    lower, upper = next(iter(BORDERS.items()))
+    text = filled(BORDERED, OUTER="i", LOWER=lower, UPPER=upper, ROWS=100, TYPE="f32")
+    original = Schedule.original(schedule_of(text).scop, Target.named("neoverse-v1"))
+    (nest,) = nests(original.tree)
+    context = SchedulingContext(infer_extents(original.scop, {}), 1)
+    assert outer_vectors(original, nest, context) is None
 
 
 def test_lanes_far_apart_are_left_alone(zen3: None) -> None:

@@ -11,6 +11,7 @@ from loopwright.passes.default.parallel_strips import parallel_strips
 from loopwright.passes.default.unrolled_short_loops import unrolled_short_loops
 from loopwright.passes.estimate.scheduled_program import ScheduledProgram
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import leaves, nests
 from loopwright.passes.schedules.schedule import Schedule
@@ -121,6 +122,32 @@ def test_short_loops_are_unrolled_inside_of_vectors(kind: str, channels: int) ->
     assert found is not None
     lanes = original.target.lanes(original.scop.arrays[0].element_type)
     assert str(found) == f"unroll{{loops=c}},vectorize{{loops=x width={lanes}}},parallel{{loops=i}}"
+
+
+CHANNEL_SUMS = """
+func.func @f(%A: memref<64x640x6xi8>, %B: memref<64x640xf32>) {
+  affine.for %i = 0 to 64 {
+    affine.for %x = 0 to 640 {
+      affine.for %c = 0 to 6 {
+        %0 = affine.load %A[%i, %x, %c] : memref<64x640x6xi8>
+        %1 = affine.load %B[%i, %x] : memref<64x640xf32>
+        %2 = arith.sitofp %0 : i8 to f32
+        %3 = arith.addf %1, %2 : f32
+        affine.store %3, %B[%i, %x] : memref<64x640xf32>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+def test_rows_of_short_elements_are_shuffled_in_whole_registers() -> None:
+    """Vectors of four registers of the longer elements that are stored."""
+    original = Schedule.original(load(CHANNEL_SUMS)["f"].scop, Target.named("zen4"))
+    (nest,) = nests(original.tree)
+    found = unrolled_short_loops(original, nest, context_of(original, 1))
+    assert str(found) == "unroll{loops=c},vectorize{loops=x width=64}"
 
 
 def test_long_loops_are_not_unrolled() -> None:

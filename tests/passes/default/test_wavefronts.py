@@ -26,7 +26,7 @@ def test_rna_folding() -> None:
     )
     scop = function_of("polybench/nussinov").scop
     # With products in the tiles, the default schedule has the same wavefronts of them.
-    default = str(default_schedule(scop, {"n": 2500}, threads=2))
+    default = str(default_schedule(scop, infer_extents(scop, {"n": 2500}), threads=2))
     assert "split{loops=k at=96jt}" in default
     assert "wavefront{loops=it,jt factors=1,1},parallel{loops=jt}" in default
     for size in ("MINI", "SMALL"):

@@ -143,3 +143,39 @@ def test_exact_extrema_of_rows_are_not_put_in_lanes(kind: str, operation: str) -
         sizes = infer_extents(original.scop, {"n": 424, "m": 2904})
         found = strict_order_reductions(original, original.tree, SchedulingContext(sizes, 1))
         assert (found is not None) == has_order
+
+
+ADAPTIVE = """
+func.func @f(%x: memref<4032xTYPE>, %d: memref<4000xTYPE>, %w: memref<TAPSxTYPE>,
+             %e: memref<4000xTYPE>) {
+  affine.for %i = 0 to 4000 {
+    %0 = affine.load %d[%i] : memref<4000xTYPE>
+    affine.store %0, %e[%i] : memref<4000xTYPE>
+    affine.for %k = 0 to TAPS {
+      %1 = affine.load %e[%i] : memref<4000xTYPE>
+      %2 = affine.load %w[%k] : memref<TAPSxTYPE>
+      %3 = affine.load %x[%i + %k] : memref<4032xTYPE>
+      %4 = arith.mulf %2, %3 : TYPE
+      %5 = arith.subf %1, %4 : TYPE
+      affine.store %5, %e[%i] : memref<4000xTYPE>
+    }
+    affine.for %k = 0 to TAPS {
+      %1 = affine.load %e[%i] : memref<4000xTYPE>
+      %2 = affine.load %w[%k] : memref<TAPSxTYPE>
+      %3 = affine.load %x[%i + %k] : memref<4032xTYPE>
+      %4 = arith.mulf %1, %3 : TYPE
+      %5 = arith.addf %2, %4 : TYPE
+      affine.store %5, %w[%k] : memref<TAPSxTYPE>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("kind", "taps"), [("f32", 32), ("f32", 16), ("f64", 32)])
+def test_no_vectors_of_some_loops_where_llvm_makes_all(kind: str, taps: int) -> None:
+    """With marked vectors beside it, the sum of an adaptive filter would be packed from copies."""
+    text = ADAPTIVE.replace("TYPE", kind).replace("TAPS", str(taps))
+    scop = loopwright.load(text)["f"].scop
+    assert not default_schedule(scop, {}, WIDE, threads=1, reassociate=True).transformations

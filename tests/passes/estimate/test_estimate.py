@@ -51,7 +51,10 @@ def original(text: str) -> Schedule:
 
 
 def test_integers_are_added_in_any_order() -> None:
-    """LLVM makes vectors of the terms by itself; of floats it may not."""
+    """LLVM makes vectors of the terms by itself; of floats it may not.
+
+    Lanes along the results load each term once for several vectors.
+    """
     whole, real = (
         Schedule.original(load(SUMS.replace("TYPE", kind).replace("ADD", add))["f"].scop, WIDE)
         for kind, add in (("i64", "addi"), ("f64", "addf"))
@@ -60,7 +63,8 @@ def test_integers_are_added_in_any_order() -> None:
     context, other = SchedulingContext(sizes, 1), SchedulingContext(sizes, 1)
     assert estimate(whole, context) < estimate(real, other) / 4
     chosen = default_schedule(whole.scop, sizes, WIDE, threads=1)
-    assert estimate(whole, context) == pytest.approx(estimate(chosen, context), rel=0.01)
+    assert estimate(chosen, context) < estimate(whole, context)
+    assert "vectorize{loops=i" in str(chosen)
     assert "vectorize" in str(default_schedule(real.scop, sizes, WIDE, threads=1))
 
 

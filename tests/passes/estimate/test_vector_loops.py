@@ -221,9 +221,12 @@ func.func @f(%A: memref<100x1000xTYPE>, %B: memref<100x1000xTYPE>) {
 
 @KINDS
 def test_llvm_masks_copies_of_unrolled_loops(kind: str) -> None:
-    """Terms of padding: marked vectors that lanes leave at different times are none."""
+    """Terms of padding; and marked vectors that lanes leave at different times have masks."""
     assert cycles(scheduled(PADDED, kind))["S0"].lanes > 1
-    assert cycles(scheduled(PADDED, kind, "vectorize{loops=i width=4}"))["S0"].lanes == 1
+    assert cycles(scheduled(PADDED, kind, "vectorize{loops=i width=4}"))["S0"].lanes == 4
+    # Not where a target has none.
+    narrow = scheduled(PADDED.replace("addf", "addi"), "i8", "vectorize{loops=i width=4}")
+    assert cycles(narrow)["S0"].lanes == 1
 
 
 TURNED = """
@@ -284,7 +287,7 @@ def test_skewed_loops_whose_length_varies_are_no_copies(kind: str) -> None:
     gathered = function.schedule("affine-schedule{fusion=minimal}", fast_math=True)
     context = SchedulingContext({}, 1)
     with ISL_LOCK:
-        assert estimate(gathered, context) > 2 * estimate(function.schedule(), context)
+        assert estimate(gathered, context) > estimate(function.schedule(), context)
 
 
 SHORT_PRODUCT = """

@@ -1,0 +1,35 @@
+"""Cache lines that move between cores: one thread reads what several have written."""
+
+from __future__ import annotations
+
+from ..polyhedral.schedule_tree import Loop, Tree, loops, nests, statements
+from .memory_traffic import MemoryTraffic
+from .scheduled_program import ScheduledProgram
+
+MOVED_LINE = 1e-8
+"""Seconds for each of many lines in order that another core has written (on a Granite Rapids)."""
+
+
+def moved_line_seconds(program: ScheduledProgram, traffic: MemoryTraffic, tree: Tree) -> float:
+    """Seconds that sequential nests wait for lines in the caches of other cores.
+
+    Each of several threads has a part of what a nest before has written.
+    """
+    threads, machine = program.context.threads, program.machine
+    if threads == 1 or isinstance(tree, Loop):
+        return 0.0
+    seconds = 0.0
+    written: set[str] = set()
+    for nest in nests(tree):
+        members = [program.statement(name).statement for name in statements(nest)]
+        writes = {write.array.name for each in members for write in each.writes}
+        if any(loop.parallel for loop in loops(nest)):
+            written |= writes
+            continue
+        accessed = {access.array.name for each in members for access in each.accesses}
+        for name in accessed & written:
+            elsewhere = traffic.touched(nest)[name] * (1 - 1 / threads)
+            in_caches = min(elsewhere, machine.capacity(2) * (threads - 1))
+            seconds += in_caches / machine.cache_line * MOVED_LINE
+        written -= accessed
+    return seconds
