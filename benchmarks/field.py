@@ -25,7 +25,7 @@ from loopwright.kernels.catalogue import KernelEntry, catalogue
 from loopwright.runtime.bench.case import Case
 from loopwright.runtime.bench.harness import Outcome, measure
 from loopwright.runtime.bench.peers import compilers, ours, python
-from loopwright.runtime.bench.peers.choosing import COMPILERS, PEERS
+from loopwright.runtime.bench.peers.names import COMPILERS, PEERS
 from loopwright.runtime.bench.variant import Variant
 from loopwright.support.progress import ProgressLine
 

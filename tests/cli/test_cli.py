@@ -79,7 +79,14 @@ def test_import_is_quick() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["emit", "--c"], ["run"], ["schedule"], ["schedule", "-t", "0", "--explain"]]
+    "arguments",
+    [
+        ["emit", "--c"],
+        ["run"],
+        ["schedule"],
+        ["schedule", "-t", "0", "--explain"],
+        ["bench", "-t", "0"],
+    ],
 )
 def test_wrong_arguments_are_told_without_the_compiler(arguments: list[str]) -> None:
     program = (

@@ -7,25 +7,16 @@ from collections.abc import Iterator, Sequence
 from ..selection import SelectionError
 from ..variant import Variant
 from . import compilers, python
-from .libraries import LIBRARIES
-
-COMPILERS = ("clang", "gcc", "polly")
-PEERS = (*COMPILERS, *LIBRARIES)
+from .names import COMPILERS, named_peers
 
 
-def select_peers(text: str | None) -> list[str]:
+def select_peers(text: str | None) -> Sequence[str]:
     """The peers that a list names, or `all` or `none`; raises SelectionError.
 
     All are asked for where nothing is said: those that are not installed have no variants.
     """
-    if text == "none":
-        return []
-    if text is None or text == "all":
-        return list(PEERS)
-    chosen = text.split(",")
-    for peer in chosen:
-        if peer not in PEERS:
-            raise SelectionError(f"no peer '{peer}'; there are {', '.join(PEERS)}")
+    chosen = named_peers(text)
+    for peer in () if text in (None, "all") else chosen:
         is_there = compilers.find(peer) if peer in COMPILERS else python.installed(peer)
         if not is_there:
             raise SelectionError(f"{peer} is not installed")

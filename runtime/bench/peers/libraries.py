@@ -7,9 +7,10 @@ runs it on these arguments, or raises Unsupported with the reason.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from ..bench_kernel import BenchKernel
+if TYPE_CHECKING:
+    from ..bench_kernel import BenchKernel
 
 
 class Unsupported(Exception):

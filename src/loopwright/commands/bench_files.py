@@ -12,31 +12,11 @@ from ..runtime.calling.arguments import ArrayArgument
 from ..runtime.calling.inputs import Settings, settable
 from ..runtime.program import Function
 from . import UsageError
-from .common import add_values_arguments, functions, pairs
+from .common import functions, pairs
 from .program_inputs import load_inputs
-from .shipped import add_cflags_argument, find_kernel
 
 if TYPE_CHECKING:
     from .shipped import Array
-
-_SUFFIXES = (".mlir", ".c", ".py")
-
-
-def add_file_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments `--func`, `--set`, `--input` and `--cflags`, which are for files."""
-    parser.add_argument(
-        "-f", "--func", metavar="NAME", help="the function of a file (default: all that it has)"
-    )
-    add_values_arguments(parser)
-    add_cflags_argument(parser)
-
-
-def shipped_name(name: str) -> str | None:
-    """What the catalogue calls a kernel, a suite or a pattern; None for a file."""
-    if not name.endswith(_SUFFIXES):
-        return name
-    entry = find_kernel(name)
-    return None if entry is None else entry.name
 
 
 def file_cases(arguments: argparse.Namespace, files: Sequence[str]) -> list[tuple[FileKernel, str]]:

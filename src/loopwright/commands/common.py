@@ -268,7 +268,7 @@ def check_threads(threads: int | None) -> None:
 def check_seconds(seconds: float, *, may_be_zero: bool = False) -> None:
     """Raises UsageError for what is no time to measure."""
     if not (seconds > 0 or (may_be_zero and seconds == 0)):
-        allowed = "not be negative" if may_be_zero else "be positive"
+        allowed = "be 0 or more" if may_be_zero else "be positive"
         raise UsageError(f"--seconds must {allowed}, got {seconds}")
     if seconds > MOST_SECONDS:
         raise UsageError(f"--seconds must be at most {MOST_SECONDS}, got {seconds}")

@@ -32,7 +32,8 @@ from ..reports.steps import prefixes
 from ..reports.subject import Subject
 from ..reports.tuned_path import measured_path, predicted_path
 from ..runtime.bench.case import NotApplicable
-from ..runtime.bench.peers.choosing import PEERS, select_peers
+from ..runtime.bench.peers.choosing import select_peers
+from ..runtime.bench.peers.names import PEERS
 from ..runtime.bench.selection import SelectionError
 from ..runtime.choosing.schedule_names import CHOSEN, DEFAULT
 from ..runtime.jit.threads import default_threads

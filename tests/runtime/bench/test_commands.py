@@ -63,7 +63,7 @@ def test_a_machine_that_is_not_known_is_measured_and_stored(
     def measure(_: object) -> machines.MeasuredMachine:
         return machine
 
-    monkeypatch.setattr("loopwright.commands.bench.measure_machine", measure)
+    monkeypatch.setattr("loopwright.commands.bench_run.measure_machine", measure)
     assert machines.load() is None
     options = ["--size", "MINI", "--peers", "none", "--seconds", "0.001"]
     assert main(["bench", "polybench/trisolv", *options]) == 0

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 from support.machines import make_machine
 
-from loopwright.commands.bench import BenchDocument
+from loopwright.commands.bench_run import BenchDocument
 from loopwright.kernels.catalogue import catalogue
 from loopwright.kernels.references import reference
 from loopwright.runtime.bench import report
