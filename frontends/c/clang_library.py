@@ -174,3 +174,9 @@ def _library() -> Any:
         library.clang_Cursor_Evaluate.argtypes = [cindex.Cursor]
         library.clang_Cursor_Evaluate.restype = ctypes.c_void_p
     return library
+
+
+def is_structure_or_pointer(kind: cindex.Type) -> bool:
+    """Whether a parameter is a structure, a pointer or an array: other names of what is passed."""
+    name = kind.get_canonical().kind.name
+    return name in ("RECORD", "POINTER") or name.endswith("ARRAY")

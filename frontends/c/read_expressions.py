@@ -13,7 +13,6 @@ from .aliases import element_behind, element_of
 from .c_source import CSource
 from .c_types import (
     INT,
-    ArrayType,
     ComplexType,
     CType,
     IntegerType,
@@ -24,7 +23,7 @@ from .c_types import (
     has_structures,
     promoted,
 )
-from .clang_library import BINARY, evaluate, place_of, unary_operator
+from .clang_library import BINARY, evaluate, is_structure_or_pointer, place_of, unary_operator
 from .read_members import MemberArray, has_own_memory, holder_of, of_element, outlives_calls
 from .read_types import is_const, is_uniform, is_volatile, joined_rows, read_row, read_type
 from .side_effects import apart, has_effects
@@ -382,14 +381,11 @@ class ExpressionReader:
 
         at(&m, i)   ->   m.data[i]
         """
-        parameters = [
-            self.symbol(each) for each in definition.get_children() if each.kind.name == "PARM_DECL"
-        ]
+        declared = [each for each in definition.get_children() if each.kind.name == "PARM_DECL"]
+        parameters = [self.symbol(each) for each in declared]
         pieces = [piece for each in call.arguments for piece in walk(each)]
         if (
-            not any(
-                isinstance(each.type, PointerType | ArrayType | OtherType) for each in parameters
-            )
+            not any(is_structure_or_pointer(each.type) for each in declared)
             or len(parameters) != len(call.arguments)
             or any(isinstance(each, Assignment | Unsupported) for each in pieces)
         ):
