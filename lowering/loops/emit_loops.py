@@ -13,7 +13,13 @@ from ...dialects import affine
 from ...passes.machine.target import Target
 from ...passes.polyhedral.schedule_tree import Loop
 from ..nest.index_bounds import Range, decided
-from ..nest.index_expression import Condition, Connective, Index, decide, substitute_condition
+from ..nest.index_expression import (
+    Condition,
+    Connective,
+    Index,
+    decide,
+    substitute_condition,
+)
 from ..nest.nest import Block as Parts
 from ..nest.nest import Call, For, Guard, Nest, Once, TileSplit, is_uneven
 from ..nest.unrolled_copies import unrolled_copies
@@ -26,6 +32,7 @@ from .parallel_loops import parallel_loop
 from .predication import (
     DivergentLoop,
     any_lane,
+    apart,
     branch_of_lanes,
     differs,
     diverges,
@@ -104,9 +111,11 @@ class LoopEmitter(VectorLoopEmitter):
 
     def _guard(self, nest: Guard, environment: Environment, lanes: Lanes | None) -> None:
         asked = substitute_condition(nest.condition, environment)
+        if lanes is not None:
+            if diverges(replace(nest, condition=asked), lanes):
+                asked, lanes = branch_of_lanes(self.builder, asked, lanes, self.ranges)
+            lanes = apart(lanes)
         otherwise = partial(self.emit, nest.otherwise, environment, lanes)
-        if lanes is not None and diverges(replace(nest, condition=asked), lanes):
-            asked, lanes = branch_of_lanes(self.builder, asked, lanes, self.ranges)
         self.branch(
             asked,
             partial(self.emit, nest.then, environment, lanes),
@@ -118,7 +127,7 @@ class LoopEmitter(VectorLoopEmitter):
     ) -> None:
         """Unrolling is for tiles of known shape: elsewhere it would only make the code long."""
         outer, self.is_partial_tile = self.is_partial_tile, is_partial
-        self.emit(nest, environment, lanes)
+        self.emit(nest, environment, lanes and apart(lanes))
         self.is_partial_tile = outer
 
     def _for(self, nest: For, environment: Environment, lanes: Lanes | None) -> None:
@@ -127,7 +136,8 @@ class LoopEmitter(VectorLoopEmitter):
             self._parallel(nest, environment)
             return
         lower, upper = bounds(self.builder, nest, environment)
-        body = partial(self._body, nest, environment, lanes)
+        inside = lanes if lanes is None or nest.trip_count else apart(lanes)
+        body = partial(self._body, nest, environment, inside)
         if lanes is not None and differs((*lower, *upper), lanes):
             self._divergent(DivergentLoop(self.builder, nest, lower, upper, lanes), environment)
         elif loop.vector is not None and self.simd is not None:
@@ -163,9 +173,8 @@ class LoopEmitter(VectorLoopEmitter):
             self._sequential(loop.nest, lower, (*upper, *begin), masked)
         if loop.upper != end:
             end = (tightest(self.builder, "min", end),)
-        self._sequential(
-            loop.nest, begin, end, partial(self._body, loop.nest, environment, loop.lanes)
-        )
+        common = partial(self._body, loop.nest, environment, apart(loop.lanes))
+        self._sequential(loop.nest, begin, end, common)
         if loop.upper != end:
             self._sequential(loop.nest, (*begin, *end), upper, masked)
 

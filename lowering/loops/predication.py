@@ -93,12 +93,15 @@ def in_lanes(
 def where(
     builder: IRBuilder, lanes: Lanes, conditions: Iterable[Index], ranges: Sequence[Range]
 ) -> Lanes:
-    """The lanes in which all of the conditions, linear in the lane, are at least 0."""
+    """The lanes in which all of the conditions, linear in the lane, are at least 0.
+
+    Those that are the same in all lanes are known to hold.
+    """
     first: list[Index] = []
     end: list[Index] = []
     for condition in conditions:
         start, step = _along(condition, lanes)
-        if any(is_never_negative(each, ranges) for each in _least(condition, lanes)):
+        if not step or any(is_never_negative(each, ranges) for each in _least(condition, lanes)):
             continue
         if step > 0:
             first.append(-(start // step))
@@ -113,14 +116,18 @@ def branch_of_lanes(
     """What must hold in all lanes, or in any, that a condition may hold; and in which it does."""
     parts = conjuncts(condition)
     assert parts is not None, "checked by is_maskable"
-    differing = [part for part in parts if part.left.depends_on(lanes.variable)]
-    same = tuple(part for part in parts if part not in differing)
+    located = [(part, *_along(part.left, lanes)) for part in parts]
+    same = (Comparison(part.kind, start) for part, start, step in located if not step)
+    differing = [part for part, _, step in located if step]
     conditions = [part.left for part in differing]
     conditions += [-part.left for part in differing if part.kind == "=="]
     active = where(builder, lanes, conditions, ranges)
-    if active is not lanes:
-        active = replace(active, around=None, inside=frozenset())
     return Connective("all", (*same, any_lane(active))), active
+
+
+def apart(lanes: Lanes) -> Lanes:
+    """The lanes where some that came to a divergent loop around may never come."""
+    return lanes if lanes.around is None else replace(lanes, around=None, inside=frozenset())
 
 
 def any_lane(lanes: Lanes) -> Connective:
@@ -176,7 +183,7 @@ class DivergentLoop:
         conditions += [bound - 1 - iteration for bound in _of(self.upper, self.lanes)]
         active = where(self.builder, entered, conditions, ranges)
         if active is entered:
-            return entered
+            return apart(entered)
         inside = self.lanes.inside | set(_variables_of(self.nest))
         return replace(active, around=entered, inside=frozenset(inside))
 

@@ -54,8 +54,7 @@ def outer_vectors(schedule: Schedule, nest: Tree, context: SchedulingContext) ->
         return None
     statistics = stored_statistics(schedule, context)
     best, least = None, inf
-    for registers in SUMS:
-        found = _scheduled(schedule, nest, registers, statistics)
+    for found in dict.fromkeys(_scheduled(schedule, nest, each, statistics) for each in SUMS):
         if found is None:
             return None
         seconds = estimate(found, context)

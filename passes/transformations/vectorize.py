@@ -35,7 +35,9 @@ class Vectorize(Transformation):
             S[i, j]                 S[i, j], ..., S[i, j + 7] at once
 
     Where bounds of the loops inside, or conditions, differ between lanes, masks say which run. The
-    loop stays scalar where the target has none, or an access is not linear in the lane.
+    loop stays scalar where the target has none, or these are not linear in the lane; where a
+    condition has an alternative, or a loop a step from where each lane begins; and where a loop is
+    generated in several pieces, or an array is allocated inside of it.
     """
 
     name: ClassVar[str] = "vectorize"

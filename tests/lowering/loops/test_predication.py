@@ -160,3 +160,119 @@ def test_guards(otherwise: str, kind: str) -> None:
 
 def test_nested_loops() -> None:
     check(filled(NESTED, "f32"), "f32", (4, 8))
+
+
+# What lanes that come to the outer one of two loops may never come to, at places that only those
+# have that do: loops and guards that are empty for some, or all, of a lane's iterations.
+RARE = """
+HEAD {
+  affine.for %i = 0 to %n {
+    affine.for %k = FIRST to LAST {
+      %x = affine.load %A[%k, %i] : memref<?x?xKIND>
+      affine.store %x, %A[%k, %i] : memref<?x?xKIND>
+      CONTROL {
+        %s = affine.load %B[%i - BEFORE] : memref<?xKIND>
+        %a = affine.load %A[%k, %i] : memref<?x?xKIND>
+        %t = OPERATION %s, %a : KIND
+        affine.store %t, %B[%i - BEFORE] : memref<?xKIND>
+      }
+    }
+  }
+  return
+}
+"""
+BELOW = ("0", "affine_map<(d0) -> (d0)>(%i)")
+RARELY = {
+    "loop": (BELOW, "affine.for %l = 0 to affine_map<(d0) -> (d0 - 5)>(%k)", 7),
+    "remainder": (BELOW, "affine.if affine_set<(d0) : (d0 mod 4 - 3 >= 0)>(%k)", 4),
+    "guard": (BELOW, "affine.if affine_set<(d0) : (d0 - 5 >= 0)>(%k)", 6),
+    "divergent loop": (
+        ("affine_map<(d0) -> (2 * d0)>(%i)", "affine_map<(d0) -> (2 * d0 + 3)>(%i)"),
+        "affine.for %l = 0 to affine_map<(d0) -> (100 * d0 - 100)>(%i)",
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize("control", RARELY)
+def test_lanes_that_never_come_access_nothing(control: str) -> None:
+    (first, last), inner, ahead = RARELY[control]
+    text = filled(RARE, "f64", FIRST=first, LAST=last, CONTROL=inner, BEFORE=str(ahead))
+    function = loopwright.load(text)["f"]
+    original = function.compile(threads=1)
+    source = np.random.default_rng(0)
+    for width in (4, 16):
+        kernel = function.compile(f"vectorize{{loops=i width={width}}}", check_bounds=True)
+        for n in (8, 9, 17, 40):
+            values = [source.standard_normal((3 * n, n + 1)), source.standard_normal(n)]
+            results = [[value.copy() for value in values] for _ in range(2)]
+            for each, arrays in zip((original, kernel), results, strict=True):
+                each(n, n, *arrays)
+            assert all(map(np.array_equal, *results)), (width, n)
+
+
+# The second thread adds to C[6] and C[7]; of the lanes of the first one, some only come near.
+SHARED = """
+func.func @f(%A: memref<32000xf32>, %C: memref<26xf32>, %D: memref<16xf32>) {
+  affine.for %i = 0 to 8 {
+    affine.for %q = 0 to affine_map<(d0) -> (d0 * 4000)>(%i) {
+      %s = affine.load %C[%i] : memref<26xf32>
+      %a = affine.load %A[%q] : memref<32000xf32>
+      %t = arith.addf %s, %a : f32
+      affine.store %t, %C[%i] : memref<26xf32>
+    }
+    affine.for %k = 0 to affine_map<(d0) -> (d0 * 1000)>(%i) {
+      %b = affine.load %A[%k] : memref<32000xf32>
+      affine.store %b, %D[%i] : memref<16xf32>
+      affine.for %l = 0 to affine_map<(d0) -> (d0 - 2000)>(%k) {
+        %s = affine.load %C[%i + 5] : memref<26xf32>
+        %a = affine.load %A[%l] : memref<32000xf32>
+        %t = arith.addf %s, %a : f32
+        affine.store %t, %C[%i + 5] : memref<26xf32>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+def test_lanes_that_never_come_store_nothing_of_other_threads() -> None:
+    function = loopwright.load(SHARED)["f"]
+    schedule = "parallel{loops=i},vectorize{loops=i width=4}"
+    kernels = [function.compile(threads=1), function.compile(schedule, threads=2)]
+    numbers = np.random.default_rng(0).standard_normal(32000).astype(np.float32)
+    expected, *others = ((np.zeros(26, np.float32), np.zeros(16, np.float32)) for _ in range(41))
+    kernels[0](numbers, *expected)
+    for found in others:
+        kernels[1](numbers, *found)
+        assert np.array_equal(found[0], expected[0])
+
+
+# A bound that rounds, and is the same in all lanes of a vector at some places.
+ROUNDED = """
+HEAD {
+  affine.for %i = 0 to 16 {
+    affine.for %k = 0 to %m {
+      affine.for %l = 0 to affine_map<(d0, d1) -> ((d0 + 2) floordiv 4 + d1)>(%i, %k) {
+        %s = affine.load %B[%i] : memref<?xKIND>
+        %a = affine.load %A[%k, %i] : memref<?x?xKIND>
+        %t = OPERATION %s, %a : KIND
+        affine.store %t, %B[%i] : memref<?xKIND>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("width", [2, 4, 8])
+def test_bounds_that_round(width: int) -> None:
+    function = loopwright.load(filled(ROUNDED, "f32"))["f"]
+    kernels = [function.compile(threads=1), function.compile(f"vectorize{{loops=i width={width}}}")]
+    numbers = np.random.default_rng(0).standard_normal((9, 16)).astype(np.float32)
+    results = np.zeros((2, 16), np.float32)
+    for kernel, result in zip(kernels, results, strict=True):
+        kernel(16, 9, numbers, result)
+    assert np.array_equal(*results)
