@@ -358,9 +358,12 @@ class VectorLoops:
         return any((across - along) & statement.limits.get(k, frozenset()) for k in along)
 
     def _has_masks(self, statement: StatementStatistics, inside: Sequence[Loop]) -> bool:
-        """Whether lanes of a marked loop run loops inside under masks (`loops.predication`)."""
+        """Whether lanes of a marked loop run loops inside under masks (`loops.predication`).
+
+        Unrolled ones are conditions of each copy, or have other code at borders.
+        """
         has_masked_loads = self._schedule.target.has_masked_loads
-        return all(loop.within is None for loop in inside) and all(
+        return all(loop.within is loop.unroll is None for loop in inside) and all(
             has_masked_loads(bytes_of(access.array.element_type))
             for access in statement.statement.accesses
         )

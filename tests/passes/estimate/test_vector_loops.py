@@ -224,6 +224,9 @@ def test_llvm_masks_copies_of_unrolled_loops(kind: str) -> None:
     """Terms of padding; and marked vectors that lanes leave at different times have masks."""
     assert cycles(scheduled(PADDED, kind))["S0"].lanes > 1
     assert cycles(scheduled(PADDED, kind, "vectorize{loops=i width=4}"))["S0"].lanes == 4
+    # Unrolled loops have code of their own at borders, as conditions with alternatives.
+    unrolled = scheduled(PADDED, kind, "unroll{loops=k},vectorize{loops=i width=4}")
+    assert cycles(unrolled)["S0"].lanes == 1
     # Not where a target has none.
     narrow = scheduled(PADDED.replace("addf", "addi"), "i8", "vectorize{loops=i width=4}")
     assert cycles(narrow)["S0"].lanes == 1
