@@ -76,7 +76,7 @@ def modelled_schedule(
     """
     default = (choose or partial(_analytical, original, sizes, threads))()
     context = SchedulingContext(sizes, threads)
-    if model is None or rare_steps(default) or not is_profitable(original, context):
+    if model is None or rare_steps(default, context) or not is_profitable(original, context):
         return default
     task = Task(original, context, find_model(model), budget=SECONDS)
     return unanimous_choice(explored(BeamSearch(BEAM), task), default, GAIN)

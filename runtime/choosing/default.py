@@ -83,7 +83,7 @@ def decided(
         return Decision(analytical, proposals, reason="too little work for any schedule to gain")
     if deciding is None:
         return Decision(analytical, proposals, reason=f"there is no model ({VARIABLE}=off)")
-    rare = rare_steps(analytical)
+    rare = rare_steps(analytical, context)
     if rare:
         reason = f"the model {deciding.name} has hardly seen any schedule with {' and '.join(rare)}"
         return Decision(analytical, proposals, reason=reason)
@@ -101,7 +101,7 @@ def decided(
                 "estimate says: it has not learned from code like it"
             )
             return Decision(analytical, proposals, reason=reason)
-        rated = rate(proposals, model, lambda schedule: not rare_steps(schedule))
+        rated = rate(proposals, model, lambda schedule: not rare_steps(schedule, context))
     except Unsupported as error:
         reason = f"the model {deciding.name} cannot rate the program: {error}"
         return Decision(analytical, proposals, reason=reason)
