@@ -26,6 +26,7 @@ from .scheduled_program import ScheduledProgram, innermost_loop
 from .scheduling_context import FunctionsKey
 from .unlike_steps import has_unlike_steps
 from .vector_widths import narrowed
+from .written_bounds import has_varying_bounds
 
 MOST_UNROLLED = 250
 """Instructions up to which LLVM unrolls a loop fully; its threshold is 300, with addresses."""
@@ -247,7 +248,10 @@ class VectorLoops:
         As the program was written, guards at borders, as of padding, may take a few away, which are
         bounds of the loops in a schedule. The last tile may be smaller.
         """
-        has_borders = not self._schedule.transformations or loops[-1].within is not None
+        is_written = not self._schedule.transformations
+        has_borders = loops[-1].within is not None or (
+            is_written and not has_varying_bounds(self._program.statement(name), loops[-1])
+        )
         known = self._program.context.constant_lengths
         key = self._key(name, loops), has_borders
         if key not in known:

@@ -223,6 +223,10 @@ func.func @f(%A: memref<100x1000xTYPE>, %B: memref<100x1000xTYPE>) {
 def test_llvm_masks_copies_of_unrolled_loops(kind: str) -> None:
     """Terms of padding; and marked vectors that lanes leave at different times have masks."""
     assert cycles(scheduled(PADDED, kind))["S0"].lanes > 1
+    # Loops with bounds that differ are not unrolled.
+    bounds = "max affine_map<(d0) -> (0, 1 - d0)>(%i) to min affine_map<(d0) -> (3, 1001 - d0)>(%i)"
+    bounded = PADDED.replace("0 to 3", bounds)
+    assert cycles(scheduled(bounded, kind))["S0"].lanes == 1
     assert cycles(scheduled(PADDED, kind, "vectorize{loops=i width=4}"))["S0"].lanes == 4
     # Unrolled loops have code of their own at borders, as conditions with alternatives.
     unrolled = scheduled(PADDED, kind, "unroll{loops=k},vectorize{loops=i width=4}")
