@@ -6,7 +6,7 @@ seen, as the split and skewed loops of a transposed convolution.
 
 from __future__ import annotations
 
-from ..passes.default.outer_vectors import has_conditions
+from ..passes.estimate.loops_around import has_conditions
 from ..passes.estimate.scheduling_context import SchedulingContext
 from ..passes.polyhedral.schedule_tree import leaves
 from ..passes.schedules.schedule import Schedule

@@ -176,6 +176,16 @@ def _library() -> Any:
     return library
 
 
+def unconverted(cursor: cindex.Cursor) -> cindex.Cursor:
+    """An expression without parentheses and conversions of C around it."""
+    while cursor.kind.name in ("PAREN_EXPR", "UNEXPOSED_EXPR"):
+        inner = [each for each in cursor.get_children() if each.kind.is_expression()]
+        if len(inner) != 1:
+            break
+        cursor = inner[0]
+    return cursor
+
+
 def is_structure_or_pointer(kind: cindex.Type) -> bool:
     """Whether a parameter is a structure, a pointer or an array: other names of what is passed."""
     name = kind.get_canonical().kind.name

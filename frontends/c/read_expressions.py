@@ -23,7 +23,14 @@ from .c_types import (
     has_structures,
     promoted,
 )
-from .clang_library import BINARY, evaluate, is_structure_or_pointer, place_of, unary_operator
+from .clang_library import (
+    BINARY,
+    evaluate,
+    is_structure_or_pointer,
+    place_of,
+    unary_operator,
+    unconverted,
+)
 from .read_members import MemberArray, has_own_memory, holder_of, of_element, outlives_calls
 from .read_types import is_const, is_uniform, is_volatile, joined_rows, read_row, read_type
 from .side_effects import apart, has_effects
@@ -151,9 +158,7 @@ class ExpressionReader:
 
     def _is_alias(self, cursor: cindex.Cursor) -> bool:
         """Whether a variable is a pointer to an element, `p = &a[i]`, of which all members are."""
-        while cursor.kind.name in ("UNEXPOSED_EXPR", "PAREN_EXPR"):
-            (cursor,) = cursor.get_children()
-        declared = cursor.referenced
+        declared = unconverted(cursor).referenced
         if declared is None or declared.kind.name != "VAR_DECL" or outlives_calls(declared):
             return False
         structure = declared.type.get_canonical().get_pointee()

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 from clang import cindex
 
-from .c_types import INT, ArrayType, CType, FloatType, IntegerType
+from .c_types import INT, FloatType, IntegerType
+from .clang_library import unconverted
 from .read_expressions import ExpressionReader, Inliner
 from .read_members import of_element
 from .read_types import is_volatile, read_type
@@ -26,8 +27,6 @@ from .tree import (
 
 _MOST = 16
 """Members that are assigned one by one."""
-
-_TRANSPARENT = ("PAREN_EXPR", "UNEXPOSED_EXPR")
 
 _PLACES = ("DECL_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR")
 """Variables and elements: two of them are one place, or do not overlap."""
@@ -82,7 +81,7 @@ class StructureValues:
             return None
         place = self._expressions.place(value)
         first: list[Statement] = []
-        called = bare(value)
+        called = unconverted(value)
         if called.kind.name == "CALL_EXPR":
             found = None if self.inliner is None else self.inliner(called, self._read(called))
             if found is None:
@@ -112,7 +111,7 @@ class StructureValues:
         self, cursor: cindex.Cursor, members: Sequence[cindex.Cursor], member: cindex.Cursor
     ) -> Expression | None:
         """The member of a structure that an expression gives; None where it is not known."""
-        cursor = bare(cursor)
+        cursor = unconverted(cursor)
         inner = [each for each in cursor.get_children() if each.kind.is_expression()]
         name, place = cursor.kind.name, self._expressions.place(cursor)
         if name == "COMPOUND_LITERAL_EXPR" and len(inner) == 1:
@@ -152,21 +151,9 @@ def _members(structure: cindex.Type) -> list[cindex.Cursor]:
         return []
     members = list(canonical.get_fields())
     plain = all(
-        _is_number(read_type(each.type)) and not each.is_bitfield() and not is_volatile(each.type)
+        isinstance(read_type(each.type), IntegerType | FloatType)
+        and not each.is_bitfield()
+        and not is_volatile(each.type)
         for each in members
     )
     return members if plain and len(members) <= _MOST else []
-
-
-def _is_number(kind: CType) -> bool:
-    return isinstance(kind, IntegerType | FloatType) and not isinstance(kind, ArrayType)
-
-
-def bare(cursor: cindex.Cursor) -> cindex.Cursor:
-    """An expression without parentheses and conversions of C around it."""
-    while cursor.kind.name in _TRANSPARENT:
-        inner = [each for each in cursor.get_children() if each.kind.is_expression()]
-        if len(inner) != 1:
-            break
-        cursor = inner[0]
-    return cursor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ...dialects.errors import SourceError
@@ -215,9 +215,13 @@ class Accesses:
                 "and NumPy counts from the end then",
                 "write a literal such as -1 to count from the end",
             )
-            requirement = never([*refused, *self.conditions], self.ranges, error)
-            if requirement is not None and requirement not in self.requirements:
-                self.requirements.append(requirement)
+            self.refuse(refused, error)
+
+    def refuse(self, parts: Iterable[Affine], error: SourceError) -> None:
+        """Refuses sizes for which none of the parts is negative, under the conditions around."""
+        requirement = never([*parts, *self.conditions], self.ranges, error)
+        if requirement is not None and requirement not in self.requirements:
+            self.requirements.append(requirement)
 
     def require_fitting(self, value: Index, node: ast.AST) -> None:
         """Refuses sizes with which an integer, that is exact in Python, leaves 64 bits."""
@@ -230,9 +234,7 @@ class Accesses:
             )
             for sign in (1, -1):
                 beyond = part.times(sign).plus(Affine(constant=-_LARGEST))
-                requirement = never([beyond, *self.conditions], self.ranges, error)
-                if requirement is not None and requirement not in self.requirements:
-                    self.requirements.append(requirement)
+                self.refuse([beyond], error)
 
     def _bound(self, node: ast.expr, extent: Affine, limits: tuple[Affine, Affine]) -> Affine:
         """A bound of a slice; one that is a literal beyond a constant extent is cut off."""

@@ -8,7 +8,6 @@ from ..text.affine import Affine
 from ..text.conditions import Fixed, alternatives, negation, tests_data
 from .accesses import Accesses
 from .evaluator import Evaluator
-from .requirements import never
 
 
 def require(node: ast.Assert, expressions: Evaluator, accesses: Accesses) -> None:
@@ -44,6 +43,4 @@ def require(node: ast.Assert, expressions: Evaluator, accesses: Accesses) -> Non
             parts.append(each.expression)
             parts += [each.expression.times(-1)] if each.equation else []
         error = source.error(node, message)
-        requirement = never([*parts, *accesses.conditions], accesses.ranges, error)
-        if requirement is not None and requirement not in accesses.requirements:
-            accesses.requirements.append(requirement)
+        accesses.refuse(parts, error)

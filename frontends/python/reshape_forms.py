@@ -10,7 +10,6 @@ from ..text.affine import Affine
 from .accesses import Accesses
 from .array_formulas import literal_of
 from .evaluator import Evaluator
-from .requirements import never
 from .reshapes import NoReshape, reshaped
 from .views import ONE, ZERO, ArrayValue, Range, View, same, spelled
 
@@ -61,14 +60,9 @@ class ReshapeForms:
     def _require_zero(self, value: Affine, message: str, node: ast.Call) -> None:
         """Refuses sizes for which an expression is not zero."""
         for sign in (1, -1):
-            self._refuse([value.times(sign).plus(ONE, -1)], message, node)
-
-    def _refuse(self, parts: Sequence[Affine], message: str, node: ast.Call) -> None:
-        accesses = self.accesses
-        error = self.source.error(node, message)
-        requirement = never([*parts, *accesses.conditions], accesses.ranges, error)
-        if requirement is not None and requirement not in accesses.requirements:
-            accesses.requirements.append(requirement)
+            self.accesses.refuse(
+                [value.times(sign).plus(ONE, -1)], self.source.error(node, message)
+            )
 
     def _shape(self, arguments: Sequence[ast.expr]) -> list[Affine]:
         """The extents that are written; `*A.shape` are several."""
@@ -109,7 +103,7 @@ class ReshapeForms:
             elif not axes and extent.terms:
                 said = f"the extent {spelled(extent)} is 1, and the result would lose an axis"
                 one = extent.plus(ONE, -1)
-                self._refuse([one, one.times(-1)], said, node)
+                self.accesses.refuse([one, one.times(-1)], self.source.error(node, said))
         items = [
             ZERO if axis in dropped else Range(ZERO, 1, extent)
             for axis, extent in enumerate(base.extents)

@@ -12,14 +12,8 @@ from xdsl.ir import Block, Operation, Region
 from ...dialects import affine
 from ...passes.machine.target import Target
 from ...passes.polyhedral.schedule_tree import Loop
-from ..nest.index_bounds import Range, decided
-from ..nest.index_expression import (
-    Condition,
-    Connective,
-    Index,
-    decide,
-    substitute_condition,
-)
+from ..nest.index_bounds import Range
+from ..nest.index_expression import Index, decide, substitute_condition
 from ..nest.nest import Block as Parts
 from ..nest.nest import Call, For, Guard, Nest, Once, TileSplit, is_uneven
 from ..nest.unrolled_copies import unrolled_copies
@@ -67,7 +61,6 @@ class LoopEmitter(VectorLoopEmitter):
         self.simd = simd
         self.independent: list[For] = []
         self.is_parallel = False
-        self.ranges: list[Range] = []
 
     def emit(self, nest: Nest, environment: Environment, lanes: Lanes | None = None) -> None:
         """Appends the loops of `nest`, in which variables stand for what `environment` says."""
@@ -98,16 +91,6 @@ class LoopEmitter(VectorLoopEmitter):
                     self.emit(body, environment, lanes)
             case For():
                 self._for(nest, environment, lanes)
-
-    def branch(
-        self,
-        condition: Condition,
-        then: Callable[[], None],
-        otherwise: Callable[[], None] | None,
-    ) -> None:
-        known = decided(condition, self.ranges)
-        asked = condition if known is None else Connective("all" if known else "any", ())
-        self.builder.branch(asked, then, otherwise)
 
     def _guard(self, nest: Guard, environment: Environment, lanes: Lanes | None) -> None:
         asked = substitute_condition(nest.condition, environment)
@@ -164,10 +147,10 @@ class LoopEmitter(VectorLoopEmitter):
         lower, upper = loop.bounds(self.ranges)
         entered = loop.entered(self.ranges)
         masked = partial(self._predicated, loop, entered, environment)
-        begin, end = loop.common_bounds()
         if not loop.is_long(lower, upper):
             self._sequential(loop.nest, lower, upper, masked)
             return
+        begin, end = loop.common_bounds()
         if loop.lower != begin:
             begin = (tightest(self.builder, "max", begin),)
             self._sequential(loop.nest, lower, (*upper, *begin), masked)

@@ -14,12 +14,7 @@ from types import MappingProxyType
 
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects import vector as xdsl_vector
-from xdsl.dialects.builtin import (
-    IndexType,
-    UnitAttr,
-    VectorType,
-    i1,
-)
+from xdsl.dialects.builtin import IndexType, UnitAttr, VectorType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
@@ -131,9 +126,10 @@ class StatementEmitter:
         self, access: Access, lanes: Lanes | None, moving: Container[int]
     ) -> Lanes | None:
         """The lanes that come to divergent control flow, which leaves the access in its place."""
+        if lanes is None or lanes.around is None:
+            return None
         arguments = (number for form in self.forms[id(access)] for number in form.variables())
-        is_moved = any(number in moving for number in arguments)
-        return None if lanes is None or is_moved else lanes.around
+        return None if any(number in moving for number in arguments) else lanes.around
 
     def _arguments(self, call: Call) -> dict[int, Index]:
         """The values of a statement's loops and of the parameters, by position."""

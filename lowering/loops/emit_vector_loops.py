@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from functools import partial
 
 from ...dialects import affine
+from ...passes.estimate.loops_around import has_masks
 from ...passes.estimate.program_statistics import bytes_of
 from ...passes.machine.target import Target
+from ..nest.index_bounds import Range, decided
 from ..nest.index_expression import Comparison, Condition, Connective, Index, choice, decide
 from ..nest.nest import (
     Call,
@@ -64,12 +66,12 @@ class VectorLoopEmitter(ABC):
         self.is_partial_tile = False
         self.copies = 1
         self.vectors: list[For] = []
+        self.ranges: list[Range] = []
 
     @abstractmethod
     def emit(self, nest: Nest, environment: Environment, lanes: Lanes | None = None) -> None:
         """Appends the loops of `nest`, in which variables stand for what `environment` says."""
 
-    @abstractmethod
     def branch(
         self,
         condition: Condition,
@@ -77,6 +79,9 @@ class VectorLoopEmitter(ABC):
         otherwise: Callable[[], None] | None,
     ) -> None:
         """Appends what is run where a condition holds, and else, as far as that isn't known."""
+        known = decided(condition, self.ranges)
+        asked = condition if known is None else Connective("all" if known else "any", ())
+        self.builder.branch(asked, then, otherwise)
 
     @abstractmethod
     def plain_loop(
@@ -110,10 +115,11 @@ class VectorLoopEmitter(ABC):
         if any(index.depends_on(nest.variable) for index in values):
             return False
         lanes, values = self._in_lanes(nest, base, environment)
-        body = substitute(nest.body, values)
-        return self._can_diverge(body, lanes) and all(
-            self.statements.can_use_lanes(node, lanes)
-            for node in walk(body)
+        if _is_controlled(nest) and not self._can_diverge(substitute(nest.body, values), lanes):
+            return False
+        return all(
+            self.statements.can_use_lanes(node.substitute(values), lanes)
+            for node in walk(nest.body)
             if isinstance(node, Call)
         )
 
@@ -123,18 +129,15 @@ class VectorLoopEmitter(ABC):
         A loop in several parts would run through them lane by lane, not iteration by iteration.
         """
         parts = [node for node in walk(body) if diverges(node, lanes)]
-        if not parts:
-            return True
-        if split_loops(body) or not all(is_maskable(node, lanes) for node in parts):
+        if (parts and split_loops(body)) or not all(is_maskable(node, lanes) for node in parts):
             return False
         inside = [node for part in parts for node in walk(part)]
         if any(isinstance(n, For | Once) and self.storage.is_allocated_in(n.loop) for n in inside):
             return False
         return all(
-            self.target.has_masked_loads(bytes_of(access.array.element_type))
+            has_masks(self.statements.statements[node.statement], self.target)
             for node in inside
             if isinstance(node, Call)
-            for access in self.statements.statements[node.statement].accesses
         )
 
     def vector_loop(self, nest: For, environment: Environment) -> bool:
@@ -418,7 +421,7 @@ class VectorLoopEmitter(ABC):
 
     def _vector(self, nest: For, values: Environment, lanes: Lanes) -> None:
         """The body of a vector loop, without masks inside where lanes run the same iterations."""
-        if not any(index.depends_on(nest.variable) for index in control_indices(nest.body)):
+        if not _is_controlled(nest):
             self.emit(nest.body, values, lanes)
             return
         body = substitute(nest.body, values)
@@ -474,3 +477,8 @@ class VectorLoopEmitter(ABC):
             partial(self._lanes, nest, base, environment),
             partial(self._between, nest, base, (), upper, environment),
         )
+
+
+def _is_controlled(nest: For) -> bool:
+    """Whether loops and conditions inside of a loop depend on it."""
+    return any(index.depends_on(nest.variable) for index in control_indices(nest.body))

@@ -60,20 +60,13 @@ def is_maskable(nest: Nest, lanes: Lanes) -> bool:
 
 def moving_arguments(call: Call, lanes: Lanes | None) -> frozenset[int]:
     """The arguments of a call, by position, that divergent loops around it move."""
-    inside = frozenset[int]() if lanes is None else lanes.inside
+    if lanes is None or not lanes.inside:
+        return frozenset()
     return frozenset(
         position
         for position, argument in enumerate(call.arguments)
-        if not inside.isdisjoint(argument.variables())
+        if not lanes.inside.isdisjoint(argument.variables())
     )
-
-
-def _variables_of(nest: Nest) -> Iterator[int]:
-    """The variables of a nest's loops."""
-    if isinstance(nest, For):
-        yield nest.variable
-    for child in children(nest):
-        yield from _variables_of(child)
 
 
 def in_lanes(
@@ -184,8 +177,8 @@ class DivergentLoop:
         active = where(self.builder, entered, conditions, ranges)
         if active is entered:
             return apart(entered)
-        inside = self.lanes.inside | set(_variables_of(self.nest))
-        return replace(active, around=entered, inside=frozenset(inside))
+        inside = self.lanes.inside.union(_variables_of(self.nest))
+        return replace(active, around=entered, inside=inside)
 
 
 def without_divergence(nest: Nest, lanes: Lanes) -> tuple[Nest, list[Comparison]]:
@@ -224,6 +217,14 @@ def without_divergence(nest: Nest, lanes: Lanes) -> tuple[Nest, list[Comparison]
         return with_children(node, simplified)
 
     return simplified(nest), met
+
+
+def _variables_of(nest: Nest) -> Iterator[int]:
+    """The variables of a nest's loops."""
+    if isinstance(nest, For):
+        yield nest.variable
+    for child in children(nest):
+        yield from _variables_of(child)
 
 
 def _of_all_lanes(

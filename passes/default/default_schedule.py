@@ -121,11 +121,9 @@ def best_candidates(
             seconds = estimate(candidate, context) + moved_line_seconds(candidate, context)
             if seconds < GAIN * written:
                 better.append((seconds, number, candidate))
-            is_partly_marked = (
-                any(loop.vector is not None for loop in loops(candidate.tree))
-                and not ScheduledProgram(candidate, context).is_explicit
+            is_alike = seconds < written or (
+                seconds <= ALIKE * written and not _is_partly_marked(candidate, context)
             )
-            is_alike = seconds < written if is_partly_marked else seconds <= ALIKE * written
             is_best_kept = is_alike and seconds < least_kept
             if is_best_kept and functions_text(candidate.tree) == order:
                 kept, least_kept = candidate, seconds
@@ -133,6 +131,12 @@ def best_candidates(
         return [kept]
     ranked = sorted([*better, (written, -1, original)])[: 1 + RUNNERS_UP]
     return [schedule for seconds, _, schedule in ranked if seconds <= CLOSE * ranked[0][0]]
+
+
+def _is_partly_marked(schedule: Schedule, context: SchedulingContext) -> bool:
+    """Whether some loops have marked vectors, and others are left to LLVM."""
+    has_vectors = any(loop.vector is not None for loop in loops(schedule.tree))
+    return has_vectors and not ScheduledProgram(schedule, context).is_explicit
 
 
 def jammed_best(

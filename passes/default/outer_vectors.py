@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from math import inf
-
 from ..estimate.elementary_functions import has_elementary_functions
 from ..estimate.estimate import estimate
 from ..estimate.gather_costs import gathers_in_lanes
 from ..estimate.local_extents import stored_statistics
+from ..estimate.loops_around import has_conditions, has_masks
 from ..estimate.program_statistics import (
     ProgramStatistics,
-    StatementStatistics,
     bytes_of,
     is_scalar,
 )
@@ -53,14 +51,17 @@ def outer_vectors(schedule: Schedule, nest: Tree, context: SchedulingContext) ->
     if any(loop.is_marked for loop in loops(nest)):
         return None
     statistics = stored_statistics(schedule, context)
-    best, least = None, inf
-    for found in dict.fromkeys(_scheduled(schedule, nest, each, statistics) for each in SUMS):
-        if found is None:
-            return None
-        seconds = estimate(found, context)
+    answers = dict.fromkeys(_scheduled(schedule, nest, each, statistics) for each in SUMS)
+    best, *wider = answers
+    if best is None or None in wider:
+        return None
+    least = estimate(best, context) if wider else 0.0
+    for answer in wider:
+        assert answer is not None
+        seconds = estimate(answer, context)
         if seconds < WIDER * least:
-            best, least = found, seconds
-    return best and mark_parallel(best, statements(nest), context)
+            best, least = answer, seconds
+    return mark_parallel(best, statements(nest), context)
 
 
 def _scheduled(
@@ -124,7 +125,7 @@ def _walks_rows(
         across = statement.direction(outer, vector)
         if across is None:
             return False
-        if has_conditions(statement, outer, vector) and not _has_masks(schedule, statement):
+        if has_conditions(statement, outer, vector) and not has_masks(statement.statement, target):
             return False
         if not gathers_in_lanes(statement, across):
             return False
@@ -151,27 +152,6 @@ def _is_known(access: Access, statistics: ProgramStatistics) -> bool:
         return True
     extents = zip(statistics.extents(access.array), access.coefficients, strict=True)
     return all(extent > 1 or not any(row) for extent, row in extents)
-
-
-def _has_masks(schedule: Schedule, statement: StatementStatistics) -> bool:
-    """Whether lanes may run a statement under masks."""
-    return all(
-        schedule.target.has_masked_loads(bytes_of(access.array.element_type))
-        for access in statement.statement.accesses
-    )
-
-
-def has_conditions(statement: StatementStatistics, outer: tuple[Loop, ...], vector: Loop) -> bool:
-    """Whether lanes run different iterations of the loops inside."""
-    place = outer.index(vector)
-    own, inside = (
-        {k for each in part for k, slope in enumerate(statement.slopes(each)) if slope}
-        for part in (outer[place : place + 1], outer[place + 1 :])
-    )
-    limits = statement.limits
-    return any(limits.get(k, frozenset()) & inside for k in own) or any(
-        limits.get(k, frozenset()) & own for k in inside
-    )
 
 
 def lanes_of(schedule: Schedule, loop: Loop, statistics: ProgramStatistics) -> int:

@@ -67,12 +67,15 @@ def unrolled_short_loops(
                 schedule = schedule.apply(Reverse((f"{statement}.{loop.name}",)))
     except TransformationError:
         return None
+    marked = dict.fromkeys(
+        _with_vectors(schedule, vectors.values(), statistics, widths) for widths in (_narrow, _wide)
+    )
     proposed = [
-        mark_parallel(marked, statements(nest), context)
-        for widths in (_narrow, _wide)
-        if (marked := _with_vectors(schedule, vectors.values(), statistics, widths)) is not None
+        mark_parallel(each, statements(nest), context) for each in marked if each is not None
     ]
-    return min(dict.fromkeys(proposed), key=lambda each: estimate(each, context), default=None)
+    if len(proposed) < 2:
+        return next(iter(proposed), None)
+    return min(proposed, key=lambda each: estimate(each, context))
 
 
 Widths = Callable[[Iterable[Statement], Target], int | None]

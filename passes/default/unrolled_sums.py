@@ -7,6 +7,7 @@ from math import prod
 
 from ..estimate.estimate import estimate
 from ..estimate.local_extents import stored_statistics
+from ..estimate.loops_around import has_conditions
 from ..estimate.program_statistics import ProgramStatistics
 from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.vector_widths import narrowed
@@ -15,7 +16,7 @@ from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
-from .outer_vectors import FEWEST_TRIPS, has_conditions, lanes_of
+from .outer_vectors import FEWEST_TRIPS, lanes_of
 from .outermost_parallel import mark_parallel
 
 LONGEST = 32

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
+from ..machine.target import Target
 from ..polyhedral.schedule_tree import Loop, place_of
-from .program_statistics import StatementStatistics
+from ..polyhedral.scop import Statement
+from .program_statistics import StatementStatistics, bytes_of
 
 
 @dataclass(frozen=True)
@@ -47,3 +49,24 @@ def has_guarded_copies(statement: StatementStatistics, around: LoopsAround) -> b
     inside = around.loops[place_of(vector, around.loops) + 1 :]
     iterators = {k for loop in inside for k, slope in enumerate(statement.slopes(loop)) if slope}
     return vector.vector is None and any(statement.limits.get(k) for k in iterators)
+
+
+def has_conditions(statement: StatementStatistics, outer: tuple[Loop, ...], vector: Loop) -> bool:
+    """Whether lanes run different iterations of the loops inside."""
+    place = outer.index(vector)
+    own, inside = (
+        {k for each in part for k, slope in enumerate(statement.slopes(each)) if slope}
+        for part in (outer[place : place + 1], outer[place + 1 :])
+    )
+    limits = statement.limits
+    return any(limits.get(k, frozenset()) & inside for k in own) or any(
+        limits.get(k, frozenset()) & own for k in inside
+    )
+
+
+def has_masks(statement: Statement, target: Target) -> bool:
+    """Whether a target has masks for all that a statement accesses."""
+    return all(
+        target.has_masked_loads(bytes_of(access.array.element_type))
+        for access in statement.accesses
+    )

@@ -32,9 +32,13 @@ def moved_line_seconds(schedule: Schedule, context: SchedulingContext) -> float:
             written |= writes
             continue
         accessed = {access.array.name for each in members for access in each.accesses}
-        for name in accessed & written:
-            elsewhere = traffic.touched(nest)[name] * (1 - 1 / threads)
+        moved = accessed & written
+        if not moved:
+            continue
+        touched = traffic.touched(nest)
+        for name in moved:
+            elsewhere = touched[name] * (1 - 1 / threads)
             in_caches = min(elsewhere, machine.capacity(2) * (threads - 1))
             seconds += in_caches / machine.cache_line * MOVED_LINE
-        written -= accessed
+        written -= moved
     return seconds

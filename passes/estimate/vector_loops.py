@@ -20,6 +20,7 @@ from ..schedules.program_edits import outer_values
 from ..schedules.schedule import Schedule
 from .elementary_functions import instructions
 from .gather_costs import gathers_in_lanes
+from .loops_around import has_masks
 from .operation_costs import accumulates_in_lanes, adds_up_in_order, is_short, leaves_out_nan
 from .program_statistics import Slope, StatementStatistics, bytes_of, is_scalar, subscript_steps
 from .scheduled_program import ScheduledProgram, innermost_loop
@@ -366,10 +367,8 @@ class VectorLoops:
 
         Unrolled ones are conditions of each copy, or have other code at borders.
         """
-        has_masked_loads = self._schedule.target.has_masked_loads
-        return all(loop.within is loop.unroll is None for loop in inside) and all(
-            has_masked_loads(bytes_of(access.array.element_type))
-            for access in statement.statement.accesses
+        return all(loop.within is loop.unroll is None for loop in inside) and has_masks(
+            statement.statement, self._schedule.target
         )
 
     def _has_masked_copies(self, statement: StatementStatistics, inside: Sequence[Loop]) -> bool:
