@@ -51,14 +51,14 @@ _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "!=": operator.ne,
 }
 _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.floordiv,
-    "%": operator.mod,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
+    "+": int.__add__,
+    "-": int.__sub__,
+    "*": int.__mul__,
+    "/": int.__floordiv__,
+    "%": int.__mod__,
+    "&": int.__and__,
+    "|": int.__or__,
+    "^": int.__xor__,
 }
 
 
@@ -75,7 +75,7 @@ def without_table_loops(block: Block, behind: Sequence[Statement]) -> Block:
 
     Elements of tables at subscripts that are known are numbers.
     """
-    unrolled = _block(block, tuple([each] for each in behind), _addressing(block))
+    unrolled = _block(block, tuple([each] for each in behind), _leading(block))
     changed = mapped_statement(unrolled, _looked_up)
     assert isinstance(changed, Block)
     return changed
@@ -123,27 +123,27 @@ def _names(expression: Expression) -> set[Symbol]:
     return {each.symbol for each in walk(expression) if isinstance(each, Name)}
 
 
-def _block(block: Block, behind: Behind, addressing: frozenset[Symbol]) -> Block:
+def _block(block: Block, behind: Behind, tables: frozenset[Symbol]) -> Block:
     """A block; `behind` are the statements that follow it, from the innermost block outwards."""
     statements: list[Statement] = []
     for position, node in enumerate(block.statements):
         rest = (block.statements[position + 1 :], *behind)
-        statements.append(_statement(node, rest, addressing))
+        statements.append(_statement(node, rest, tables))
     return replace(block, statements=statements)
 
 
-def _statement(node: Statement, behind: Behind, addressing: frozenset[Symbol]) -> Statement:
+def _statement(node: Statement, behind: Behind, tables: frozenset[Symbol]) -> Statement:
     if isinstance(node, Block):
-        return _block(node, behind, addressing)
+        return _block(node, behind, tables)
     if isinstance(node, If):
-        one, other = (_block(each, behind, addressing) for each in (node.one, node.other))
+        one, other = (_block(each, behind, tables) for each in (node.one, node.other))
         return replace(node, one=one, other=other)
     if isinstance(node, Refused):
         again = ([node], *behind)
-        return replace(node, blocks=tuple(_block(e, again, addressing) for e in node.blocks))
+        return replace(node, blocks=tuple(_block(e, again, tables) for e in node.blocks))
     if not isinstance(node, For | While):
         return node
-    loop = replace(node, body=_block(node.body, ([node], *behind), addressing))
+    loop = replace(node, body=_block(node.body, ([node], *behind), tables))
     symbol = loop_symbol(loop) if isinstance(loop, For) else None
     if not isinstance(loop, For) or symbol is None:
         return loop
@@ -152,7 +152,7 @@ def _statement(node: Statement, behind: Behind, addressing: frozenset[Symbol]) -
     if (
         values is None
         or len(values) * len(pieces) > _MOST_PIECES
-        or not _leads(loop.body, symbol, addressing)
+        or not _leads(pieces, symbol, tables)
         or any(isinstance(each, Refused) for each in all_statements([loop.body]))
         or is_read_behind(symbol, behind)
     ):
@@ -210,18 +210,27 @@ def _is_changed(body: Block, symbol: Symbol) -> bool:
     )
 
 
-def _leads(body: Block, symbol: Symbol, addressing: frozenset[Symbol]) -> bool:
-    """Whether elements of a table, at subscripts with the variable, say where others are."""
-    for statement in all_statements([body]):
+def _leading(block: Block) -> frozenset[Symbol]:
+    """The tables of integers whose elements say where others are."""
+    addressing, found = _addressing(block), set[Symbol]()
+    for statement in all_statements(block.statements):
         assigned = _assigned(statement)
         places = [*_addresses(statement)]
         if assigned is not None and assigned[0] in addressing:
             places.append(assigned[1])
-        for place in places:
-            for each in walk(place):
-                is_table = isinstance(each, Subscript) and _table(each) is not None
-                if is_table and isinstance(each.type, IntegerType) and symbol in _names(each):
-                    return True
+        for each in (one for place in places for one in walk(place)):
+            table = _table(each) if isinstance(each, Subscript) else None
+            if table is not None and isinstance(each.type, IntegerType):
+                found.add(table[0])
+    return frozenset(found)
+
+
+def _leads(pieces: Sequence[Expression], symbol: Symbol, tables: frozenset[Symbol]) -> bool:
+    """Whether elements of such tables are read at subscripts with the variable."""
+    for each in pieces:
+        table = _table(each) if isinstance(each, Subscript) else None
+        if table is not None and table[0] in tables and symbol in _names(each):
+            return True
     return False
 
 

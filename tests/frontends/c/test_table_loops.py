@@ -32,6 +32,8 @@ AFFINE = {
     "continue": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
     " for (int k = 0; k < 4; k++) { int y = i + dy[k]; if (y < 0 || y >= n) continue;"
     " b[i][j] += a[y][j]; }",
+    "moments": f"{LOOPS} {{ double u = 0; for (int k = 0; k < 4; k++) u += dx[k] * a[i - 1][j] * k;"
+    " for (int k = 0; k < 4; k++) b[i + dy[k]][j + dx[k]] = u * w[k]; }",
     "structures": f"int k; {LOOPS} for (k = 3; k >= 0; k--)"
     " b[i][j] -= a[i + dir[k].y][j + dir[k].x];",
     "outermost": f"for (unsigned k = 0; k < sizeof dx / sizeof dx[0]; k++) {LOOPS}"
