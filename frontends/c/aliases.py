@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from ...dialects.errors import SourceError
 from ...dialects.source_location import Location
-from .c_types import LONG, ArrayType, CType, IntegerType, PointerType
+from .c_types import LONG, ArrayType, CType, IntegerType, NumberType, PointerType
+from .read_members import MemberArray
 from .tree import (
     Binary,
     Declare,
@@ -84,6 +85,9 @@ def element_of(pointer: Expression) -> Subscript | None:
         return pointer.operand if isinstance(pointer.operand, Subscript) else None
     if isinstance(pointer, Name | Subscript):
         kind = pointer.type
+        if isinstance(pointer, MemberArray) and isinstance(kind, ArrayType):
+            is_number = isinstance(kind.element, NumberType)
+            return pointer.element(pointer.place, kind.element, zero) if is_number else None
         if isinstance(kind, ArrayType):
             return Subscript(pointer.place, kind.element, pointer, zero)
         if isinstance(kind, PointerType):
@@ -115,4 +119,6 @@ def element_behind(
                 far = Unary(place, LONG, "-", far)
             index = Binary(place, LONG, "+", far, near)
         pointer = left
+    if isinstance(pointer, MemberArray) and isinstance(index.type, IntegerType):
+        return pointer.element(place, kind, index)
     return Subscript(place, kind, pointer, index)

@@ -75,7 +75,7 @@ def _ended(loop: For | While, behind: Behind) -> list[Statement]:
     last: list[Statement] = []
     test, body = loop.test, loop.body
     if isinstance(loop, For):
-        loop = _with_own_variable(loop, behind)
+        loop = with_own_variable(loop, behind)
         first, test, body = [loop.first], loop.test, loop.body
         last = [Evaluate(loop.place, loop.end, loop.end, loop.step)]
     body = replace(body, statements=[*body.statements, *last])
@@ -87,7 +87,7 @@ def _ended(loop: For | While, behind: Behind) -> list[Statement]:
     return [Block(loop.place, loop.start, loop.end, [begin, *first, ended])]
 
 
-def _with_own_variable(loop: For, behind: Behind) -> For:
+def with_own_variable(loop: For, behind: Behind) -> For:
     """A loop whose variable is no other loop's, where nothing behind reads it."""
     old = loop_symbol(loop)
     if old is None or isinstance(loop.first, Declare) or is_read_behind(old, behind):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise, product
+from itertools import product
 from math import prod
 
 from clang import cindex
 
 from ...dialects.locations import Location
-from .c_types import INT, LONG, ArrayType, CType, NumberType
+from .c_types import INT, LONG, ArrayType, NumberType
+from .initial_lists import Position, collect, designates, shape
 from .read_expressions import ExpressionReader
 from .tree import (
     Assignment,
@@ -29,18 +30,16 @@ from .tree import (
 _MOST = 64
 """Elements that are set one by one; more are first set to zero in a loop."""
 
-Position = tuple[int, ...]
-
 
 def initial_elements(
     symbol: Symbol, values: cindex.Cursor, reader: ExpressionReader
 ) -> list[Statement] | None:
     """The assignments of all elements, w[0] = 1; w[1] = 2; w[2] = 0; None for other lists."""
-    extents, element = _shape(symbol.type)
-    if not extents or not isinstance(element, NumberType) or _designates(values):
+    extents, element = shape(symbol.type)
+    if not extents or not isinstance(element, NumberType) or designates(values):
         return None
     given: dict[Position, cindex.Cursor] = {}
-    if not _collect(values, (), extents, given) or len(given) > _MOST:
+    if not collect(values, (), extents, given) or len(given) > _MOST:
         return None
     place = reader.place(values)
     statements: list[Statement] = []
@@ -56,39 +55,6 @@ def initial_elements(
         subscripts = [Literal(place, INT, number) for number in each]
         statements.append(_set(symbol, subscripts, value, place))
     return statements
-
-
-def _shape(kind: CType) -> tuple[tuple[int, ...], CType]:
-    extents: list[int] = []
-    while isinstance(kind, ArrayType) and kind.extent is not None and not kind.is_structure:
-        extents.append(kind.extent)
-        kind = kind.element
-    return tuple(extents), kind
-
-
-def _designates(values: cindex.Cursor) -> bool:
-    """Whether values are for elements that are named, as in `{[3] = 1}`."""
-    tokens = [each.spelling for each in values.get_tokens()]
-    return any(one == "]" and other == "=" for one, other in pairwise(tokens))
-
-
-def _collect(
-    values: cindex.Cursor,
-    position: Position,
-    extents: Sequence[int],
-    given: dict[Position, cindex.Cursor],
-) -> bool:
-    """Notes the values of a list; False for one without braces around its rows."""
-    for number, each in enumerate(values.get_children()):
-        is_list = each.kind.name == "INIT_LIST_EXPR"
-        if is_list != (len(extents) > 1):
-            return False
-        if is_list:
-            if not _collect(each, (*position, number), extents[1:], given):
-                return False
-        else:
-            given[(*position, number)] = each
-    return True
 
 
 def _set(

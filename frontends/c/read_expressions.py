@@ -31,7 +31,8 @@ from .clang_library import (
     unary_operator,
     unconverted,
 )
-from .read_members import MemberArray, has_own_memory, holder_of, of_element, outlives_calls
+from .initial_lists import constant_table
+from .read_members import has_own_memory, holder_of, of_element, outlives_calls
 from .read_types import is_const, is_uniform, is_volatile, joined_rows, read_row, read_type
 from .side_effects import apart, has_effects
 from .tree import (
@@ -147,6 +148,7 @@ class ExpressionReader:
             self.symbols[key] = found
             if found.is_const and not isinstance(kind, PointerType | OtherType):
                 found.constant = evaluate(cursor)
+                found.table = constant_table(cursor, kind)
             found.extents = self._extents(cursor, kind)
         return found
 
@@ -239,8 +241,6 @@ class ExpressionReader:
             base, index = self.read(inner[0]), self.read(inner[1])
             if isinstance(base.type, IntegerType):  # i[A]
                 base, index = index, base
-            if isinstance(base, MemberArray) and isinstance(index.type, IntegerType):
-                return base.element(place, kind, index)
             return element_behind(place, kind, base, index)
         if name == "UNARY_OPERATOR" and len(inner) == 1:
             return self._unary(cursor, inner[0], kind, place)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from clang import cindex
 
 from .c_types import (
@@ -94,20 +96,29 @@ def read_row(kind: cindex.Type) -> CType:
 
 def is_uniform(structure: cindex.Type) -> bool:
     """Whether all members of a structure are numbers of one type, or arrays of them."""
-    kinds = {_number(each.type) for each in structure.get_canonical().get_fields()}
+    kinds = set(_numbers(structure))
     return len(kinds) == 1 and isinstance(kinds.pop(), IntegerType | FloatType)
 
 
 def _number(kind: cindex.Type) -> CType:
-    """The type of the numbers in a member, which may be an array."""
-    found = read_type(kind)
-    while isinstance(found, ArrayType):
-        found = found.element
-    return found
+    """The type of the first number in a member, which may be an array or a structure."""
+    return next(_numbers(kind), None) or read_type(kind)
+
+
+def _numbers(kind: cindex.Type) -> Iterator[CType]:
+    """The types of the numbers in a member."""
+    canonical = kind.get_canonical()
+    while canonical.kind.name in _ARRAYS:
+        canonical = canonical.element_type.get_canonical()
+    if canonical.get_declaration().kind.name == "STRUCT_DECL":
+        for each in canonical.get_fields():
+            yield from _numbers(each.type)
+    else:
+        yield read_type(canonical)
 
 
 def member_position(structure: cindex.Type, member: cindex.Cursor) -> tuple[CType, int] | None:
-    """The type of a member's numbers, and how many of them are before it; None for others."""
+    """The type of a member's first number, and how many of them are before it; None for others."""
     number = _number(member.type)
     if not isinstance(number, IntegerType | FloatType) or is_volatile(member.type):
         return None
@@ -120,7 +131,7 @@ def member_position(structure: cindex.Type, member: cindex.Cursor) -> tuple[CTyp
 def is_const(kind: cindex.Type) -> bool:
     """Whether a variable, or the elements of an array, may not be written."""
     canonical = kind.get_canonical()
-    while canonical.kind.name in _ARRAYS:
+    while not canonical.is_const_qualified() and canonical.kind.name in _ARRAYS:
         canonical = canonical.element_type.get_canonical()
     return canonical.is_const_qualified()
 

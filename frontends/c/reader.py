@@ -230,7 +230,9 @@ class Reader:
             return [Block(place, start, end, [])]  # a type
         symbol = self.expressions.symbol(cursor)
         refused = None
-        if cursor.storage_class.name in ("STATIC", "EXTERN"):
+        if symbol.table is not None:
+            symbol.is_global = False  # it is the same in each call
+        elif cursor.storage_class.name in ("STATIC", "EXTERN"):
             refused = f"'{symbol.name}' keeps its value between calls"
         inner = [each for each in cursor.get_children() if each.kind.is_expression()]
         inner.sort(key=lambda each: each.extent.start.offset)

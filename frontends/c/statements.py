@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
+
 from ...dialects.errors import SourceError
 from ..text.affine import Affine, Index, bound_text, set_text
 from ..text.conditions import (
     Condition,
     Fixed,
+    Junction,
     is_affine,
     junction,
     negation,
@@ -44,6 +50,12 @@ from .tree import (
 from .values import Constant, Linear, Scalar, Value
 from .variables import Variable
 
+Branch: TypeAlias = Callable[[], None]
+"""Emits statements."""
+
+_MOST_COPIES = 16
+"""How often a branch is printed for the parts of conditions; more are computed as data."""
+
 
 class Statements:
     """Emits statements."""
@@ -59,6 +71,7 @@ class Statements:
         self._cells: dict[Block, list[Variable]] = {}
         self._taken: list[tuple[TextBlock[Piece], list[str]]] = []
         self._guards: list[str] = []
+        self._copies = 1
 
     def region(self, block: Block) -> None:
         """Emits the statements of a region; raises SourceError."""
@@ -90,9 +103,9 @@ class Statements:
         elif isinstance(node, While):
             self._while(node)
         elif isinstance(node, If):
-            self._branch(
-                self.expressions.conditions.condition(node.test), node.one, node.other, node
-            )
+            one = partial(self.block, node.one)
+            other = partial(self.block, node.other) if node.other.statements else None
+            self._branch(self.expressions.conditions.condition(node.test), one, other, node)
         elif isinstance(node, Block):
             self.block(node)
         elif isinstance(node, Declare):
@@ -171,41 +184,69 @@ class Statements:
 
     # Conditions
 
-    def _branch(self, condition: Condition, one: Block, other: Block, node: If) -> None:
+    def _branch(self, condition: Condition, one: Branch, other: Branch | None, node: If) -> None:
         if isinstance(condition, Fixed):
-            self.block(one if condition.value else other)
+            chosen = one if condition.value else other
+            if chosen is not None:
+                chosen()
+        elif tests_data(condition) and is_affine(condition) and self._copies < _MOST_COPIES:
+            self._short_circuit(condition, one, other, node)
         elif tests_data(condition):
             self._predicated(condition, one, other, node)
         else:
             self._affine_branch(condition, one, other, node)
 
-    def _affine_branch(self, condition: Condition, one: Block, other: Block, node: If) -> None:
+    def _short_circuit(
+        self, condition: Condition, one: Branch, other: Branch | None, node: If
+    ) -> None:
+        """A condition on both data and loop variables: affine parts first.
+
+        They guard the accesses of the other parts, and those of the branches.
+
+        if (i > 0 && A[i - 1] > 0) ...   ->   if (i > 0) if (A[i - 1] > 0) ...
+        """
+        assert isinstance(condition, Junction)
+        parts = sorted(condition.parts, key=tests_data)
+        head, rest = parts[0], junction(condition.conjunction, parts[1:])
+        inner = partial(self._branch, rest, one, other, node)
+        branches = (inner, other) if condition.conjunction else (one, inner)
+        is_printed_again = other is not None if condition.conjunction else True
+        self._copies <<= is_printed_again
+        self._branch(head, *branches, node)
+        self._copies >>= is_printed_again
+
+    def _affine_branch(
+        self, condition: Condition, one: Branch, other: Branch | None, node: If
+    ) -> None:
         domain = self.expressions.domain
         found, inverse = possible(condition, domain), possible(negation(condition), domain) or []
         if found is None:
             raise SourceError("the condition has too many alternatives", node.test.place)
         if not found:
-            self.block(other)
+            if other is not None:
+                other()
             return
         if len(found) > 1 and len(inverse) == 1:
-            condition, one, other = negation(condition), other, one
+            one, other = other or _nothing, one
             found, inverse = inverse, found
         with domain.inside(relations_of(found[0])), self.emitter.block() as first:
-            self.block(one)
+            one()
         opposite = relations_of(inverse[0]) if len(inverse) == 1 else []
         with domain.inside(opposite), self.emitter.block() as second:
             if len(found) > 1:
                 rest = junction(False, [junction(True, each) for each in found[1:]])
                 self._affine_branch(rest, one, other, node)
-            else:
-                self.block(other)
+            elif other is not None:
+                other()
         constraints = set_text([(each.expression, each.equation) for each in found[0]])
         if not second.lines:
             self.emitter.nest(f"affine.if {constraints}", first, node)
             return
         self.emitter.nests(f"affine.if {constraints}", first, "} else {", second, node)
 
-    def _predicated(self, condition: Condition, one: Block, other: Block, node: If) -> None:
+    def _predicated(
+        self, condition: Condition, one: Branch, other: Branch | None, node: If
+    ) -> None:
         """If-conversion: what depends on data is always stored, the old value where it is false."""
         conditions = self.expressions.conditions
         truth = (
@@ -214,12 +255,12 @@ class Statements:
             else conditions.truth(condition, node.test)
         )
         if self.expressions.guards.in_branches or self.opaque.is_needed(
-            [*one.statements, *other.statements]
+            [*node.one.statements, *node.other.statements]
         ):
             self._kept_branch(truth, one, other, node)
             return
-        for block, negated in ((one, False), (other, True)):
-            if not block.statements:
+        for branch, negated in ((one, False), (other, True)):
+            if branch is None:
                 continue
             guard = conditions.inverse(truth, node.test) if negated else truth
             if self._guards:
@@ -227,15 +268,16 @@ class Statements:
                 guard = self.emitter.operation(text, node)
             self._guards.append(guard)
             with self.expressions.guards.under(truth, not negated):
-                self.block(block)
+                branch()
             self._guards.pop()
 
-    def _kept_branch(self, truth: str, one: Block, other: Block, node: If) -> None:
+    def _kept_branch(self, truth: str, one: Branch, other: Branch | None, node: If) -> None:
         """What must not run where the condition does not hold stays in a branch."""
         with self.emitter.block() as first:
-            self.block(one)
+            one()
         with self.emitter.block() as second:
-            self.block(other)
+            if other is not None:
+                other()
         if not second.lines and not second.allocations:
             self.emitter.nest(f"scf.if {truth}", first, node)
             return
@@ -381,7 +423,8 @@ class Statements:
             self.arrays.allocate(node, at_top=len(self.emitter.blocks) == 1)
             return
         if node.value is None and isinstance(symbol.type, OtherType):
-            return  # a structure: its members are variables
+            self._declare_members(node, symbol)
+            return
         number_type(Name(node.place, symbol.type, symbol))
         variable = self.expressions.variables.declared.get(node)
         if node.value is None or variable is None:
@@ -392,6 +435,14 @@ class Statements:
         if variable.is_value:
             self.expressions.rows.definitions[variable] = node.value
 
+    def _declare_members(self, node: Declare, symbol: Symbol) -> None:
+        """Declares a structure, whose members are variables: allocates those that are arrays."""
+        for member in symbol.members.values():
+            if isinstance(member.type, OtherType):
+                self._declare_members(node, member)
+            elif self.arrays.allocates(member):
+                self.arrays.allocate(replace(node, symbol=member), at_top=False)
+
     def _bound(self, node: Expression) -> Name:
         """The value that an integer has here, under a name that no statement assigns."""
         kind = number_type(node)
@@ -400,6 +451,10 @@ class Statements:
         self.expressions.variables.of[name] = variable
         self.expressions.values[variable] = self.expressions.value(node)
         return name
+
+
+def _nothing() -> None:
+    """An empty branch."""
 
 
 def _is_discarded(node: Expression) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from typing import TypeAlias
 
 from clang import cindex
 
-from .c_types import INT, FloatType, IntegerType
+from .aliases import element_behind
+from .c_types import INT, ArrayType, FloatType, IntegerType
 from .clang_library import unconverted
 from .read_expressions import ExpressionReader, Inliner
 from .read_members import of_element
@@ -26,14 +28,17 @@ from .tree import (
 )
 
 _MOST = 16
-"""Members that are assigned one by one."""
+"""Numbers that are assigned one by one."""
 
-_PLACES = ("DECL_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR")
-"""Variables and elements: two of them are one place, or do not overlap."""
+_PLACES = ("DECL_REF_EXPR", "ARRAY_SUBSCRIPT_EXPR", "MEMBER_REF_EXPR")
+"""Variables, elements and members: two of one type are one place, or do not overlap."""
+
+Path: TypeAlias = "tuple[cindex.Cursor | int, ...]"
+"""Where a number is in a structure: members, and subscripts of those that are arrays."""
 
 
 class StructureValues:
-    """Reads assignments of whole structures whose members are numbers.
+    """Reads assignments of whole structures of numbers.
 
     a[i] = t;             ->   a[i].x = t.x; a[i].y = t.y;
     t = (point){t.y, 0};  ->   double x = t.y, y = 0; t.x = x; t.y = y;
@@ -60,24 +65,23 @@ class StructureValues:
         if cursor.kind.name != "BINARY_OPERATOR" or cursor.binary_operator.name != "Assign":
             return None
         target, value = cursor.get_children()
-        members = _members(cursor.type)
-        targets = [self._member(target, members, each) for each in members]
-        return self._set(targets, value, members)
+        numbers = _numbers_of(cursor.type)
+        return self._set([self._number(target, each) for each in numbers], value, numbers)
 
     def initial(self, symbol: Symbol, value: cindex.Cursor) -> list[Statement] | None:
         """The statements that give a variable its first value; None as above."""
-        members = _members(value.type)
+        numbers = _numbers_of(value.type)
         whole = Name(symbol.place, symbol.type, symbol)
-        targets = [self._expressions.member_of(whole, each) for each in members]
-        return self._set(targets, value, members)
+        targets = [self._part(whole, value.type, each) for each in numbers]
+        return self._set(targets, value, numbers)
 
     def _set(
         self,
         targets: Sequence[Expression | None],
         value: cindex.Cursor,
-        members: Sequence[cindex.Cursor],
+        numbers: Sequence[Path],
     ) -> list[Statement] | None:
-        if not members or None in targets:
+        if not numbers or None in targets:
             return None
         place = self._expressions.place(value)
         first: list[Statement] = []
@@ -87,17 +91,18 @@ class StructureValues:
             if found is None:
                 return None
             first, result = found
-            values = [self._expressions.member_of(result, each) for each in members]
+            values = [self._part(result, value.type, each) for each in numbers]
         else:
-            values = [self._member(value, members, each) for each in members]
+            values = [self._number(value, each) for each in numbers]
         if None in values:
             return None
         is_held = called.kind.name not in (*_PLACES, "CALL_EXPR")  # it may read what is assigned
         last: list[Statement] = []
-        for target, each, member in zip(targets, values, members, strict=True):
+        for target, each, path in zip(targets, values, numbers, strict=True):
             assert target is not None and each is not None
             if is_held:
-                held = Symbol(member.spelling, target.type, place, 0)
+                spelled = (one if isinstance(one, int) else one.spelling for one in path)
+                held = Symbol("_".join(map(str, spelled)), target.type, place, 0)
                 first.append(Declare(place, 0, 0, held, each))
                 each = Name(place, held.type, held)
             assigned = Assignment(place, target.type, "", target, each, target.type)
@@ -107,53 +112,100 @@ class StructureValues:
     def _read(self, call: cindex.Cursor) -> list[Expression]:
         return [self._expressions.read(each) for each in call.get_arguments()]
 
-    def _member(
-        self, cursor: cindex.Cursor, members: Sequence[cindex.Cursor], member: cindex.Cursor
-    ) -> Expression | None:
-        """The member of a structure that an expression gives; None where it is not known."""
+    def _number(self, cursor: cindex.Cursor, path: Path) -> Expression | None:
+        """The number at a path in what an expression gives; None where it is not known."""
         cursor = unconverted(cursor)
         inner = [each for each in cursor.get_children() if each.kind.is_expression()]
         name, place = cursor.kind.name, self._expressions.place(cursor)
         if name == "COMPOUND_LITERAL_EXPR" and len(inner) == 1:
-            return self._member(inner[0], members, member)
+            return self._number(inner[0], path)
         if name == "INIT_LIST_EXPR":
-            if "=" in (each.spelling for each in cursor.get_tokens()) or len(inner) > len(members):
-                return None  # names of members, or braces that are left out
-            position = members.index(member)
-            if position >= len(inner):
-                return Literal(place, INT, 0)
-            return self._expressions.read(inner[position])
+            return self._listed(cursor, inner, path)
         if name == "CONDITIONAL_OPERATOR" and len(inner) == 3:
             test = self._expressions.read(inner[0])
-            one, other = (self._member(each, members, member) for each in inner[1:])
+            one, other = (self._number(each, path) for each in inner[1:])
             if one is None or other is None or has_effects(test):
                 return None
             return Conditional(place, one.type, test, one, other)
         if name not in _PLACES:
             return None
         base = self._expressions.read(cursor)
-        if has_effects(base):
-            return None
-        if isinstance(base, Name):
-            return self._expressions.member_of(base, member)
-        return of_element(base, cursor.type.get_canonical(), member, read_type(member.type), place)
+        return None if has_effects(base) else self._part(base, cursor.type, path)
+
+    def _listed(
+        self, cursor: cindex.Cursor, inner: Sequence[cindex.Cursor], path: Path
+    ) -> Expression | None:
+        """The number at a path in a list of initial values."""
+        first, *rest = path
+        members = list(cursor.type.get_canonical().get_fields())
+        position = first if isinstance(first, int) else members.index(first)
+        if "=" in (each.spelling for each in cursor.get_tokens()):
+            return None  # names of members
+        if not isinstance(first, int) and len(inner) > len(members):
+            return None  # braces that are left out
+        if position >= len(inner):
+            return Literal(self._expressions.place(cursor), INT, 0)
+        return (
+            self._number(inner[position], tuple(rest))
+            if rest
+            else self._expressions.read(inner[position])
+        )
+
+    def _part(self, base: Expression, kind: cindex.Type, path: Path) -> Expression | None:
+        """The number at a path in a structure that is a variable or an element."""
+        place = base.place
+        for step in path:
+            kind = kind.get_canonical()
+            if isinstance(step, int):
+                if not isinstance(base.type, ArrayType):
+                    return None
+                index = Literal(place, INT, step)
+                base, kind = (
+                    element_behind(place, base.type.element, base, index),
+                    kind.element_type,
+                )
+                continue
+            if kind.get_declaration().kind.name != "STRUCT_DECL":
+                return None  # a number, where braces are left out
+            found = (
+                self._expressions.member_of(base, step)
+                if isinstance(base, Name)
+                else of_element(base, kind, step, read_type(step.type), place)
+            )
+            if found is None:
+                return None
+            base, kind = found, step.type
+        return base
 
 
 def is_structure(kind: cindex.Type) -> bool:
-    """Whether values of a type are read member by member."""
-    return bool(_members(kind))
+    """Whether values of a type are read number by number."""
+    return bool(_numbers_of(kind))
 
 
-def _members(structure: cindex.Type) -> list[cindex.Cursor]:
-    """The members of a structure that are all numbers; none for others."""
-    canonical = structure.get_canonical()
-    if canonical.get_declaration().kind.name != "STRUCT_DECL":
-        return []
-    members = list(canonical.get_fields())
-    plain = all(
-        isinstance(read_type(each.type), IntegerType | FloatType)
-        and not each.is_bitfield()
-        and not is_volatile(each.type)
-        for each in members
-    )
-    return members if plain and len(members) <= _MOST else []
+def _numbers_of(structure: cindex.Type) -> list[Path]:
+    """Where the numbers of a structure are; none where it has other members."""
+    is_one = structure.get_canonical().get_declaration().kind.name == "STRUCT_DECL"
+    found = _paths(structure) if is_one else None
+    return [] if found is None else found
+
+
+def _paths(kind: cindex.Type) -> list[Path] | None:
+    kind = kind.get_canonical()
+    found: list[Path] = []
+    if is_volatile(kind):
+        return None
+    if kind.kind.name == "CONSTANTARRAY":
+        inner = _paths(kind.element_type) if kind.element_count <= _MOST else None
+        if inner is None:
+            return None
+        found = [(each, *path) for each in range(kind.element_count) for path in inner]
+    elif kind.get_declaration().kind.name == "STRUCT_DECL":
+        for each in kind.get_fields():
+            inner = None if each.is_bitfield() else _paths(each.type)
+            if inner is None:
+                return None
+            found += [(each, *path) for path in inner]
+    else:
+        return [()] if isinstance(read_type(kind), IntegerType | FloatType) else None
+    return found if len(found) <= _MOST else None

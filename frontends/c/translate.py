@@ -22,6 +22,7 @@ from .early_exits import without_early_exits
 from .element_sizes import ElementSizes, NewSize
 from .expressions import Expressions
 from .flat_arrays import NewStrides, Strides, extents
+from .growing_loops import grows, may_grow, without_growing
 from .moving_pointers import moved_pointers, without_moves
 from .names import Names
 from .padded_rows import spelled_length
@@ -30,6 +31,7 @@ from .regions import Region, plain_name
 from .rotated_pointers import Rotation, without_rotations
 from .sizes import size_symbols
 from .statements import Statements
+from .table_loops import has_tables, without_table_loops
 from .tree import (
     Block,
     Declare,
@@ -129,6 +131,31 @@ def translate(region: Region) -> Translation:
     block = region.block
     if not region.function.has_labels:
         block = without_early_exits(block, behind)
+    if not region.function.has_labels and has_tables(block):
+        try:
+            return _grown(region, without_table_loops(block, behind), behind)
+        except SourceError:
+            pass  # the elements of tables are data
+    return _grown(region, block, behind)
+
+
+def _grown(region: Region, block: Block, behind: Sequence[Statement]) -> Translation:
+    """The text of a region, where `for` loops without constant steps are `while` loops."""
+    if region.function.has_labels or not may_grow(block):
+        return _counted(region, block, behind)
+    if grows(block):
+        return _counted(region, without_growing(block, behind), behind)
+    try:
+        return _counted(region, block, behind)
+    except SourceError as error:
+        try:
+            return _counted(region, without_growing(block, behind), behind)
+        except SourceError:
+            raise error from None
+
+
+def _counted(region: Region, block: Block, behind: Sequence[Statement]) -> Translation:
+    """The text of a region, where `while` loops that count are `for` loops."""
     if not region.function.has_labels and any(
         isinstance(each, While) and counts(each) for each in all_statements(block.statements)
     ):

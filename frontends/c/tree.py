@@ -6,7 +6,7 @@ told apart by identity.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TypeAlias
@@ -26,7 +26,7 @@ class Symbol:
     with its `spelling` in C, and so is an element that is a size; `through` are the pointers that
     lead to it, `holder` is the variable that has the member or leads to it; `members` are those
     that were read. One that `has_rows` is of pointers to rows in C, `T **`, and an array here: a
-    call checks that they are those of one.
+    call checks that they are those of one. `table` has the values of a constant array.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Symbol:
     holder: Symbol | None = None
     has_rows: bool = False
     members: dict[str, Symbol] = field(default_factory=dict[str, "Symbol"])
+    table: Mapping[tuple[int, ...], int | float] | None = None
 
     @property
     def has_address(self) -> bool:

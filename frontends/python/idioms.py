@@ -6,6 +6,7 @@ import ast
 
 from .captured import Captured
 from .comprehensions import Comprehensions
+from .data_steps import DataSteps
 from .early_returns import EarlyReturns
 from .formulas import Formulas
 from .jumps import Jumps
@@ -29,6 +30,7 @@ def rewrite(definition: ast.FunctionDef, source: PythonSource, captured: Capture
     taken = local_names(definition)
     captured.hidden = taken
     Comprehensions(captured, taken, source).visit(definition)
+    DataSteps(definition, captured, taken).visit(definition)
     EarlyReturns(definition, taken, source).rewrite()
     # The bodies of loops over constants are repeated: none has a jump of a loop around it then.
     Jumps(captured, taken, source, definition).visit(definition)

@@ -58,7 +58,7 @@ class LoopForms(ast.NodeTransformer):
 
     def _copies(self, node: ast.For) -> list[ast.stmt] | None:
         """The bodies of a loop over constants; None for other loops."""
-        values = self._constants(node.iter)
+        values = self._constants(node.iter) or self._table_positions(node)
         if values is None or node.orelse or not 0 < len(values) <= _MOST_COPIES:
             return None
         copies: list[ast.stmt] = []
@@ -75,6 +75,46 @@ class LoopForms(ast.NodeTransformer):
             substitution = _Substitution(meanings)
             copies += [cast(ast.stmt, substitution.visit(copied(each))) for each in node.body]
         return copies
+
+    def _table_positions(self, node: ast.For) -> list[ast.expr] | None:
+        """The values of a short range along a table of the enclosing scope: `dx[k]`."""
+        target, call = node.target, node.iter
+        if not isinstance(target, ast.Name) or not isinstance(call, ast.Call) or call.keywords:
+            return None
+        bounds = [self._integer(each) for each in call.args]
+        known = [each for each in bounds if each is not None]
+        is_range = self.captured.resolve(call.func) is range and 1 <= len(known) <= 3
+        if not is_range or len(known) < len(bounds) or known[2:] == [0]:
+            return None
+        pieces = (each for statement in node.body for each in ast.walk(statement))
+        if not any(self._is_table_element(each, target.id) for each in pieces):
+            return None
+        values = range(*known)[: _MOST_COPIES + 1]
+        return [_place_at(ast.parse(str(each), mode="eval").body, call) for each in values]
+
+    def _is_table_element(self, node: ast.AST, position: str) -> bool:
+        if not isinstance(node, ast.Subscript) or not any(
+            isinstance(each, ast.Name) and each.id == position for each in ast.walk(node.slice)
+        ):
+            return False
+        base: ast.expr = node
+        while isinstance(base, ast.Subscript):
+            base = base.value
+        return isinstance(self.captured.resolve(base), SEQUENCES)
+
+    def _integer(self, node: ast.expr) -> int | None:
+        """An integer that is known when the function is translated."""
+        if isinstance(node, ast.Constant):
+            found: object = node.value
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            inner = self._integer(node.operand)
+            found = None if inner is None else -inner
+        elif isinstance(node, ast.Call) and self.captured.resolve(node.func) is builtins.len:
+            table = self.captured.resolve(node.args[0]) if len(node.args) == 1 else None
+            found = len(cast("list[object]", table)) if isinstance(table, SEQUENCES) else None
+        else:
+            found = self.captured.resolve(node)
+        return found if type(found) is int else None
 
     def _constants(self, node: ast.expr) -> list[ast.expr] | None:
         """The elements of a sequence that is known when the function is translated."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import arith, func, llvm
+from xdsl.dialects import arith, func
 from xdsl.dialects.affine import ForOp, IfOp, YieldOp
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -47,15 +47,18 @@ def define_undefined(function: func.FuncOp) -> None:
 def use_constants(function: func.FuncOp) -> None:
     """Constants of the llvm dialect are those of arith."""
     for operation in list(function.walk()):
-        if isinstance(operation, llvm.ConstantOp) and is_scalar(operation.result.type):
-            value: Attribute = operation.value
-            kind = operation.result.type
-            if isinstance(value, IntegerAttr) and isa(kind, IntegerType):
-                value = IntegerAttr(value.value.data, kind)
+        if operation.name != "llvm.mlir.constant":
+            continue
+        result = operation.results[0]  # the dialect takes long to import, and is rarely met
+        if is_scalar(result.type):
+            given, kind = operation.properties["value"], result.type
+            value: Attribute = given
+            if isinstance(given, IntegerAttr) and isa(kind, IntegerType):
+                value = IntegerAttr(given.value.data, kind)
             constant = arith.ConstantOp.create(properties={"value": value}, result_types=[kind])
             insert_before(operation, constant)
-            constant.results[0].name_hint = operation.result.name_hint
-            operation.result.replace_all_uses_with(constant.results[0])
+            constant.results[0].name_hint = result.name_hint
+            result.replace_all_uses_with(constant.results[0])
             operation.detach()
             operation.erase()
 

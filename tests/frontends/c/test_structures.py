@@ -235,8 +235,9 @@ def test_nested_structures_are_read_right_or_left_alone(compiler: str, tmp_path:
     original, output = tmp_path / "program.c", tmp_path / "output.c"
     original.write_text(NESTED)
     made = loopwright.drop_in(original, output)
-    assert {"first", "second", "third", "sixth", "variables"} <= set(made.replaced)
-    assert {"fifth", "seventh", "eighth"}.isdisjoint(made.replaced)
+    assert {"first", "second", "third", "fourth", "sixth", "variables"} <= set(made.replaced)
+    assert {"seventh", "eighth"} <= set(made.replaced)
+    assert "fifth" not in made.replaced
     assert executed(compiler, output, "-O1") == executed(compiler, original, "-O0")
 
 
@@ -249,9 +250,7 @@ def test_nested_structures_are_read_right_or_left_alone(compiler: str, tmp_path:
         ("a[i] = a[i + 1]", "'struct s' is not supported"),
         ("a[i].x = *a[i].p", "another type"),
         ("a[i].left = 1", "unions"),
-        ("a[i].in.left = 1", "another type"),
-        ("a[i].in.m[1] = 1", "another type"),
-        ("a[i].row[1][i % 2] = 1", "another type"),
+        ("a[i].in.none = 1", "another type"),
         ("a[i].changing = 1", "another type"),
     ],
 )
@@ -260,7 +259,7 @@ def test_what_is_no_row_is_refused(body: str, message: str, tmp_path: Path) -> N
     file.write_text(
         "struct s { double x, *p; int n; unsigned flag : 3; union { float f; int k; } either;\n"
         "  union { struct { double left; }; struct { double right; }; }; double row[2][2];\n"
-        "  struct { double left, m[2]; } in; struct { volatile double changing; }; };\n"
+        "  struct { float none; double m[2]; } in; struct { volatile double changing; }; };\n"
         "void f(int n, struct s *a) {\n#pragma scop\n"
         f"  for (int i = 0; i < n; i++)\n    {body};\n#pragma endscop\n}}\n"
     )

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeGuard
 
-from xdsl.dialects import arith, func, llvm, memref
+from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
@@ -202,7 +202,9 @@ class _Expansion:
                 assert isa(part, FloatAttr)
                 new.append(arith.ConstantOp(FloatAttr(part.value.data, kind)))
         elif name == "llvm.mlir.undef":
-            new += [llvm.UndefOp(_part(operation.results[0])) for _ in range(2)]
+            new += [
+                type(operation).create(result_types=[_part(operation.results[0])]) for _ in range(2)
+            ]
         elif name == "arith.select":
             condition, one, other = operation.operands
             choices = zip(self.parts[one], self.parts[other], strict=True)

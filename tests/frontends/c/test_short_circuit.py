@@ -1,0 +1,80 @@
+"""Conditions on both data and loop variables, of which one part guards the accesses of another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.c_code import assert_same_as_compiled
+
+import loopwright
+
+BODIES = {
+    "distance transform": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) {"
+    " if (j > 0 && d[i][j - 1] + 1 < d[i][j]) d[i][j] = d[i][j - 1] + 1;"
+    " if (i > 0 && d[i - 1][j] + 1 < d[i][j]) d[i][j] = d[i - 1][j] + 1; }",
+    "backwards": "for (int i = n - 1; i >= 0; i--) for (int j = m - 1; j >= 0; j--) {"
+    " if (j < m - 1 && d[i][j + 1] + 1 < d[i][j]) d[i][j] = d[i][j + 1] + 1;"
+    " if (i + 1 < n && d[i + 1][j] + 1 < d[i][j]) d[i][j] = d[i + 1][j] + 1; }",
+    "data first": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+    " if (d[i][j] > 2 && j > 0) d[i][j] -= d[i][j - 1];",
+    "other branch": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+    " if (j > 0 && d[i][j - 1] > 3) d[i][j] = d[i][j - 1] - 1; else d[i][j] += j;",
+    "or": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+    " if (j == 0 || d[i][j - 1] > 3) d[i][j] += 2;",
+    "or with another branch": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+    " if (j == 0 || d[i][j - 1] > 3) d[i][j] += 2; else d[i][j] = d[i][j - 1];",
+    "not": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+    " if (!(j == 0 || d[i][j - 1] > 3)) d[i][j] = d[i][j - 1] + 7;",
+    "edges": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+    " e[i][j] = (i == 0 || d[i - 1][j] < d[i][j]) && (j == m - 1 || d[i][j + 1] < d[i][j]);",
+    "two pairs": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+    " if ((i > 0 && d[i - 1][j] > 4) || (j > 0 && e[i][j - 1] > 1)) e[i][j] = 1;"
+    " else e[i][j] += d[i][j];",
+    "a chain": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) {"
+    " if (i > 0 && d[i - 1][j] > 7) e[i][j] = d[i - 1][j];"
+    " else if (j > 0 && d[i][j - 1] > 6) e[i][j] = d[i][j - 1];"
+    " else if (i < n - 1 && d[i + 1][j] > 5) e[i][j] = d[i + 1][j];"
+    " else if (j < m - 1 && d[i][j + 1] > 4) e[i][j] = d[i][j + 1];"
+    " else e[i][j] = -1; }",
+    "inside of a branch": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+    " if (e[i][j] > 2) { int best = 9; if (j > 0 && d[i][j - 1] < best) best = d[i][j - 1];"
+    " if (i > 0 && d[i - 1][j] < best) best = d[i - 1][j]; e[i][j] = best; }",
+    "a sum": "for (int i = 0; i < n; i++) { int s = 0; for (int j = 0; j < m; j++)"
+    " if (j > 1 && d[i][j - 2] > 3) s += d[i][j - 2]; e[i][0] = s; }",
+    "a variable set in both": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { int v;"
+    " if (i > 0 && d[i - 1][j] > 4) v = d[i - 1][j]; else v = j; e[i][j] += v; }",
+    "in the condition of a loop": "for (int i = 1; i < n; i++) { int j = i; int t = d[0][i];"
+    " while (j > 0 && d[0][j - 1] > t) { d[0][j] = d[0][j - 1]; j--; } d[0][j] = t; }",
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_what_a_condition_guards(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(
+        "void f(int n, int m, int d[n][m], int e[n][m]) {\n#pragma scop\n"
+        f"    {BODIES[name]}\n#pragma endscop\n}}\n"
+    )
+    random = np.random.default_rng(3)
+
+    for n, m in ((7, 9), (9, 9), (1, 9), (2, 9)):
+        values = random.integers(0, 9, (2, n, m)).astype(np.int32)
+
+        def arrays(given: np.ndarray = values) -> dict[str, np.ndarray]:
+            return {"d": given[0].copy(), "e": given[1].copy()}
+
+        assert_same_as_compiled(path, [(n, m)], arrays)
+
+
+def test_long_chains_are_printed_once(tmp_path: Path) -> None:
+    tests = " else ".join(
+        f"if (i > {k} && a[i - {k}] > {k}) b[i] = a[i - {k}];" for k in range(1, 12)
+    )
+    path = tmp_path / "f.c"
+    path.write_text(
+        "void f(int n, const double *a, double *b) {\n#pragma scop\n"
+        f"    for (int i = 12; i < n; i++) {tests}\n#pragma endscop\n}}\n"
+    )
+    assert len(str(loopwright.load(path)).splitlines()) < 2500

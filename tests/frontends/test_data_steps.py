@@ -1,0 +1,75 @@
+"""Loops over ranges whose step depends on data, and along tables of the enclosing scope."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import loopwright
+from loopwright import f64, i64
+
+DX, DY = [1, 0, -1, 0], (0, 1, 0, -1)
+WEIGHTS = np.array([0.5, 0.25, 2.0, 1.0])
+
+
+@loopwright.kernel
+def butterflies(n: int, a: i64["n"]):
+    h = 1
+    while h < len(a):
+        for i in range(0, n, 2 * h):
+            for j in range(i, i + h):
+                x, y = a[j], a[j + h]
+                a[j], a[j + h] = x + y, x - y
+        h *= 2
+
+
+@loopwright.kernel
+def strided(n: int, steps: i64["k"], a: i64["n"]):
+    for k in range(len(steps)):
+        last = -1
+        for i in range(1, n, steps[k]):
+            if a[i] % 5 == 3:
+                continue
+            a[i] += k
+            last = i
+        for i in range(n - 1, 0, -steps[k]):
+            if a[i] > 40:
+                break
+            a[i] += 2
+        a[0] += last
+
+
+@loopwright.kernel
+def neighbours(n: int, m: int, a: f64["n", "m"], b: f64["n", "m"]):
+    for i in range(1, n - 1):
+        for j in range(1, m - 1):
+            for k in range(len(DX)):
+                b[i, j] += WEIGHTS[k] * a[i + DY[k], j + DX[k]]
+
+
+@loopwright.kernel
+def scattered(n: int, m: int, a: f64["n", "m"], b: f64["n", "m"]):
+    for k in range(3, -1, -1):
+        for i in range(n):
+            y = i + DY[k]
+            if 0 <= y < n:
+                for j in range(1, m - 1):
+                    b[y, j + DX[k]] = a[i, j] + k
+
+
+@pytest.mark.parametrize("n", [1, 2, 64])
+def test_steps_that_grow(n: int) -> None:
+    butterflies.check(n, np.arange(n) % 7)
+
+
+@pytest.mark.parametrize("n", [1, 5, 40])
+def test_steps_of_elements(n: int) -> None:
+    strided.check(n, np.array([3, 1, 7, 2]), np.arange(n) % 11)
+
+
+@pytest.mark.parametrize("kernel", [neighbours, scattered])
+def test_tables_are_affine_offsets(kernel: loopwright.PythonKernel) -> None:
+    assert "memref.load" not in kernel.mlir
+    assert "scf." not in kernel.mlir
+    values = np.random.default_rng(2).standard_normal((2, 9, 8))
+    kernel.check(9, 8, values[0], values[1])
