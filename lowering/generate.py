@@ -155,7 +155,14 @@ def _generate(
 
     if inspected.parts:
         inspection = SubscriptInspection(
-            builder, scop, parameters, context, scalars, storage.arguments, schedule.target
+            builder,
+            scop,
+            parameters,
+            context,
+            scalars,
+            storage.arguments,
+            schedule.target,
+            threads=any(loop.parallel for loop in loops(schedule.tree)),
         )
         results = inspection.emit(emit_loops, [array.element_type for array in scop.returns])
     else:

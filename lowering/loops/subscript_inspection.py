@@ -3,12 +3,15 @@
 for i: wrong |= x[i] | (M - 1 - x[i])
 if wrong >= 0:  the loops, in which A[x[i]] is not checked
 else:           for i: A[x[i]], checked: notes the first one that is outside
+
+Where the program's own loops run in threads, so do these, in strips (`wrong` is a strip's own).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import islpy as isl
 from xdsl.dialects import arith, memref, scf
@@ -22,23 +25,30 @@ from ...passes.machine.target import Target
 from ...passes.polyhedral.flattened_rows import flatten_rows
 from ...passes.polyhedral.gathers import CHECKED
 from ...passes.polyhedral.inspections import inspections
-from ...passes.polyhedral.schedule_tree import Leaf, Loop, Tree
+from ...passes.polyhedral.schedule_tree import Leaf, Loop, TileSize, Tree
 from ...passes.polyhedral.schedule_tree import Sequence as Parts
 from ...passes.polyhedral.scop import Scop, Statement
 from ..nest.ast_to_nest import ast_to_nest
 from ..nest.build_ast import build_ast
 from ..nest.index_expression import Index
-from ..nest.nest import Nest
+from ..nest.nest import For, Nest
 from .emit_loops import LoopEmitter
 from .emit_statements import StatementEmitter
+from .emit_vector_loops import Environment
 from .gather_offsets import extent
 from .ir_builder import IRBuilder
 from .lane_places import Lanes
 from .storage import Storage
 
+STRIP = 16384
+"""Subscripts that are worth a part of a thread's work: about 5 microseconds."""
+
 
 class SubscriptInspection:
-    """Emits the inspections of a program, for sizes in a `context` and values of its parameters."""
+    """Emits the inspections of a program, for sizes in a `context` and values of its parameters.
+
+    `threads`: more than one may run.
+    """
 
     def __init__(
         self,
@@ -49,6 +59,8 @@ class SubscriptInspection:
         scalars: Mapping[SSAValue, SSAValue],
         arguments: Mapping[str, SSAValue],
         target: Target,
+        *,
+        threads: bool,
     ):
         found = inspections(scop).parts
         widths = {
@@ -62,15 +74,19 @@ class SubscriptInspection:
             )
             for each in found
         )
-        tree = Parts(tuple(map(_loops, parts)))
         domains = {part.name: part.domain for part in parts}
-        ast = build_ast(tree, domains, context)
-        self.nest: Nest = ast_to_nest(ast, parameters, builder.new_variable)
+
+        def nest(loops: Callable[[Statement], Tree]) -> Nest:
+            ast = build_ast(Parts(tuple(map(loops, parts))), domains, context)
+            return ast_to_nest(ast, parameters, builder.new_variable)
+
+        self.noting = nest(_loops)
+        self.comparing = nest(_strips) if threads else self.noting
         self.builder, self.target = builder, target
         self.storage = Storage((), arguments)
         self.statements = _PartEmitter(
             builder,
-            replace(scop, statements=parts, tree=tree),
+            replace(scop, statements=parts, tree=Parts(tuple(map(_loops, parts)))),
             parameters,
             scalars,
             self.storage,
@@ -84,18 +100,14 @@ class SubscriptInspection:
 
         Returns what the loops do, values of some `kinds`; zeros where they do not run.
         """
-        cell = self.builder.emit(memref.AllocaOp.get(IndexType(), shape=[])).memref
-        attribute, operands = self.builder.map([])
-        zero = self.builder.constant(0, IndexType())
-        self.builder.emit(affine.StoreOp(zero, cell, operands, attribute))
+        cell = self.statements.new_cell()
         self.statements.wrong = cell
-        self._emit()
-        found = self.builder.emit(affine.LoadOp(cell, operands, attribute)).result
-        is_inside = self.builder.emit(arith.CmpiOp(found, zero, "sge")).result
+        self._emit(self.comparing)
         self.statements.wrong = None
+        is_inside = self.statements.is_inside(cell)
 
         def note() -> Sequence[SSAValue]:
-            self._emit()
+            self._emit(self.noting)
             return [self.builder.emit(_zero(kind)).result for kind in kinds]
 
         then, otherwise = (Region(self._branch(body)) for body in (loops, note))
@@ -107,8 +119,8 @@ class SubscriptInspection:
             Block(), lambda: results.extend(body()), lambda: scf.YieldOp(*results)
         )
 
-    def _emit(self) -> None:
-        LoopEmitter(self.builder, self.statements, self.storage, self.target).emit(self.nest, {})
+    def _emit(self, nest: Nest) -> None:
+        _StripEmitter(self.builder, self.statements, self.storage, self.target).emit(nest, {})
 
 
 def _zero(kind: Attribute) -> arith.ConstantOp:
@@ -126,6 +138,40 @@ def _loops(part: Statement) -> Tree:
         value = isl.Aff.var_on_domain(space, isl.dim_type.set, position)
         tree = Loop(name, {part.name: value}, tree)
     return tree
+
+
+def _strips(statement: Statement) -> Tree:
+    """The same loops; strips of the outermost one, or its iterations if it has loops in it, run
+    in threads.
+    """
+    tree = _loops(statement)
+    if not isinstance(tree, Loop):
+        return tree
+    if isinstance(tree.body, Loop):
+        return replace(tree, parallel=True)
+    name = f"{tree.name}_strip"
+    value = tree.schedule[statement.name].scale_down_val(isl.Val(STRIP)).floor()
+    points = replace(tree, within=TileSize(name, STRIP))
+    return Loop(name, {statement.name: value}, points, parallel=True)
+
+
+class _StripEmitter(LoopEmitter):
+    """Iterations of a parallel loop compare in a cell of their own: threads share only its end."""
+
+    def __init__(
+        self, builder: IRBuilder, statements: _PartEmitter, storage: Storage, target: Target
+    ):
+        super().__init__(builder, statements, storage, target)
+        self.parts = statements
+
+    def _body(
+        self, nest: For, environment: Environment, lanes: Lanes | None, iteration: Index
+    ) -> None:
+        body = partial(super()._body, nest, environment, lanes, iteration)
+        if nest.loop.parallel:
+            self.parts.compare_apart(body)
+        else:
+            body()
 
 
 class _PartEmitter(StatementEmitter):
@@ -167,13 +213,47 @@ class _PartEmitter(StatementEmitter):
             self._compare(self.wrong, subscript, extent(self.builder, array, position))
         return zero
 
+    def new_cell(self) -> SSAValue:
+        """What `wrong` is at first: nothing."""
+        cell = self.builder.emit(memref.AllocaOp.get(IndexType(), shape=[])).memref
+        self._note_in(self.builder.constant(0, IndexType()), cell)
+        return cell
+
+    def is_inside(self, cell: SSAValue) -> SSAValue:
+        """Whether no subscript was found wrong."""
+        zero = self.builder.constant(0, IndexType())
+        return self.builder.emit(arith.CmpiOp(self._wrong_in(cell), zero, "sge")).result
+
+    def compare_apart(self, body: Callable[[], None]) -> None:
+        """Emits comparisons in a cell of their own, which `wrong` learns from if there is need."""
+        shared = self.wrong
+        assert shared is not None, "what is noted is noted in order"
+        self.wrong = self.new_cell()
+        body()
+        is_inside = self.is_inside(self.wrong)
+        self.wrong = shared
+
+        def tell() -> None:
+            self._note_in(self.builder.constant(-1, IndexType()), shared)
+
+        inside = self.builder.filled(Block(), lambda: None, scf.YieldOp)
+        outside = self.builder.filled(Block(), tell, scf.YieldOp)
+        self.builder.emit(scf.IfOp(is_inside, [], Region(inside), Region(outside)))
+
+    def _wrong_in(self, cell: SSAValue) -> SSAValue:
+        attribute, operands = self.builder.map([])
+        return self.builder.emit(affine.LoadOp(cell, operands, attribute)).result
+
+    def _note_in(self, value: SSAValue, cell: SSAValue) -> None:
+        attribute, operands = self.builder.map([])
+        self.builder.emit(affine.StoreOp(value, cell, operands, attribute))
+
     def _compare(self, wrong: SSAValue, subscript: SSAValue, size: SSAValue) -> None:
         """Makes `wrong` negative where the subscript is, or is not below the size."""
         one = self.builder.constant(1, IndexType())
         last = self.builder.emit(arith.SubiOp(size, one)).result
-        attribute, operands = self.builder.map([])
-        found = self.builder.emit(affine.LoadOp(wrong, operands, attribute)).result
+        found = self._wrong_in(wrong)
         rest = self.builder.emit(arith.SubiOp(last, subscript)).result
         for each in (subscript, rest):
             found = self.builder.emit(arith.OrIOp(found, each)).result
-        self.builder.emit(affine.StoreOp(found, wrong, operands, attribute))
+        self._note_in(found, wrong)

@@ -35,8 +35,11 @@ from .steps import MANY_REGISTERS, added_statements, attempt
 VECTORS = 2
 """Vectors of lines side by side: one computes while the other waits.
 
-Twice as many where there are `MANY_REGISTERS` and no blocks to transpose.
+Twice as many where there are `MANY_REGISTERS` and no blocks to transpose, if what steps along the
+lines write takes no more than `KEPT` of the registers then.
 """
+
+KEPT = 0.5
 
 BUFFERS = 0.5
 """Share of the second cache for the buffers of a strip."""
@@ -252,7 +255,9 @@ class _Sweep:
         assert self.moved is not None
         target = self.schedule.target
         if not rows:
-            vectors = VECTORS * (2 if target.vector_registers >= MANY_REGISTERS else 1)
+            registers = target.vector_registers
+            has_room = 2 * VECTORS * self._most_written() <= KEPT * registers
+            vectors = VECTORS * (2 if registers >= MANY_REGISTERS and has_room else 1)
         else:
             vectors = VECTORS if self._waits_long(block, rows) else 1
         statement, loops = max(self.leaves, key=lambda leaf: len(leaf[1]))
@@ -267,6 +272,15 @@ class _Sweep:
             width //= 2
         return width if length >= block and lines >= threads * width else None
 
+    def _most_written(self) -> int:
+        """Arrays that a step along the lines writes, at most."""
+        assert self.moved is not None
+        written: dict[str, set[str]] = {}
+        for statement, loops in self.leaves:
+            inside = written.setdefault(loops[-1].name, set())
+            inside |= {write.array.name for write in statement.statement.writes}
+        return max(map(len, written.values()))
+
     def _waits_long(self, block: int, rows: Sequence[_Moved]) -> bool:
         """Whether a step along the lines waits for the one before longer than it transposes."""
         for statement, loops in self.leaves:
@@ -274,7 +288,7 @@ class _Sweep:
                 members = {f"{name}.{loops[-1].name}" for name in loops[-1].schedule}
                 inside = [each.access for each in rows if each.loop in members]
                 places = {(each.kind, each.array.name, each.map) for each in inside}
-                waits = recurrence(self.schedule, statement.statement.name, loops[-1])
+                waits = recurrence(self.schedule, [statement.statement.name], loops[-1])
                 if waits > len(places) * (1 + log2(block)):
                     return True
         return False

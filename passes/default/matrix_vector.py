@@ -121,7 +121,7 @@ def _rows(schedule: Schedule, nest: Loop, context: SchedulingContext) -> int:
     """How many rows to stream at the same time; fewer where each waits for the row before it."""
     statistics = context.statistics(schedule.scop)
     if any(
-        all(recurrence(schedule, leaf.statement, loop) for loop in loops)
+        all(recurrence(schedule, [leaf.statement], loop) for loop in loops)
         for leaf, loops in leaves(nest, ())
         if len(loops) == 2
     ):

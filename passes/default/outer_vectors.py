@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..estimate.elementary_functions import has_elementary_functions
-from ..estimate.estimate import estimate
 from ..estimate.gather_costs import gathers_in_lanes
 from ..estimate.local_extents import stored_statistics
 from ..estimate.loops_around import has_conditions, has_masks
@@ -21,12 +20,7 @@ from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.vectorize import Vectorize
 from .outermost_parallel import mark_parallel
-
-SUMS = 1, 2, 4
-"""Registers of a vector of sums."""
-
-WIDER = 0.8
-"""Sums in more registers must be estimated to take this part of the time: others wait for these."""
+from .wider_vectors import REGISTERS, widest_worth_it
 
 FEWEST_TRIPS = 3
 """Iterations of a loop of which vectors are made."""
@@ -45,22 +39,19 @@ def outer_vectors(schedule: Schedule, nest: Tree, context: SchedulingContext) ->
         B[i, j] = s                               B[i, j] = s
 
     Each lane has a sum of its own, in its order. Where bounds of the loops inside differ between
-    lanes, masks say which run. Elementary functions get vectors of two registers, and sums of as
-    many as are estimated to be best: each waits for its last addition.
+    lanes, masks say which run. Elementary functions get vectors of two registers. Sums, and what is
+    computed from what the iteration before computed, get as many as are estimated to be best: each
+    waits for the one before.
     """
     if any(loop.is_marked for loop in loops(nest)):
         return None
     statistics = stored_statistics(schedule, context)
-    answers = dict.fromkeys(_scheduled(schedule, nest, each, statistics) for each in SUMS)
-    best, *wider = answers
-    if best is None or None in wider:
+    answers = [_scheduled(schedule, nest, each, statistics) for each in REGISTERS]
+    known = [answer for answer in answers if answer is not None]
+    if len(known) < len(answers):
         return None
-    least = estimate(best, context) if wider else 0.0
-    for answer in wider:
-        assert answer is not None
-        seconds = estimate(answer, context)
-        if seconds < WIDER * least:
-            best, least = answer, seconds
+    adds_up = not schedule.dependences.accumulations.keys().isdisjoint(statements(nest))
+    best = widest_worth_it(known, context, adds_up=adds_up)
     return mark_parallel(best, statements(nest), context)
 
 
@@ -86,7 +77,7 @@ def _scheduled(
             return None
         lanes = lanes_of(schedule, loop, statistics)
         width = lanes_for(lanes, trips, waits=_calls(schedule, loop))
-        if _adds_up(schedule, loop) and trips > registers * lanes / 2:
+        if _waits(loop, nest, statistics) and trips > registers * lanes / 2:
             width = max(width, registers * lanes)
         try:
             result = result.apply(Vectorize((f"{leaf.statement}.{loop.name}",), width))
@@ -96,9 +87,18 @@ def _scheduled(
     return result
 
 
-def _adds_up(schedule: Schedule, loop: Loop) -> bool:
-    """Whether loops inside of a loop accumulate."""
-    return any(name in schedule.dependences.accumulations for name in statements(loop.body))
+def _waits(loop: Loop, nest: Tree, statistics: ProgramStatistics) -> bool:
+    """Whether loops inside of a loop compute elements from what they were before: sums, steps."""
+    for leaf, outer in leaves(nest):
+        statement = statistics.statements[leaf.statement]
+        read = {(access.array.name, access.map) for access in statement.statement.reads}
+        if (
+            loop in outer
+            and any((each.array.name, each.map) in read for each in statement.statement.writes)
+            and any(statement.rewrites(outer, each) for each in outer[outer.index(loop) + 1 :])
+        ):
+            return True
+    return False
 
 
 def _calls(schedule: Schedule, loop: Loop) -> bool:

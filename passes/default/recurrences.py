@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops_around
@@ -16,6 +18,7 @@ from ..transformations.unroll_and_jam import UnrollAndJam
 from ..transformations.vectorize import Vectorize
 from .matrix_vector import work
 from .steps import MANY_REGISTERS
+from .wider_vectors import REGISTERS, widest_worth_it
 
 CHAINS = 4
 """Recurrences along rows that run at the same time: one waits while the others compute.
@@ -59,8 +62,12 @@ def recurrences(schedule: Schedule, nest: Tree, context: SchedulingContext) -> S
         case (rows, 0) if (rows and not schedule.reassociate) or _is_more_than_sums(schedule, nest):
             return _along_rows(schedule, nest, context, is_parallel=is_parallel)
         case (0, columns) if columns:
-            width = _columns(schedule, nest, context)
-            return _along_columns(schedule, nest, width, is_parallel=is_parallel)
+            answers = [
+                _along_columns(schedule, nest, width, is_parallel=is_parallel)
+                for width in _columns(schedule, nest, context)
+            ]
+            known = [answer for answer in answers if answer is not None]
+            return widest_worth_it(known, context, adds_up=False) if known else None
         case _:
             return None
 
@@ -114,19 +121,26 @@ def _along_rows(
         return None
 
 
-def _columns(schedule: Schedule, nest: Loop, context: SchedulingContext) -> int:
-    """Columns that run together: so many that what is summed up along them stays in registers."""
+def _columns(schedule: Schedule, nest: Loop, context: SchedulingContext) -> Sequence[int]:
+    """Columns that run together: few enough that what is kept along them stays in registers.
+
+    As many as there is room for in sums; of other steps, which need more registers, it depends.
+    """
     statistics = context.statistics(schedule.scop)
-    sums: dict[str, int] = {}
+    kept: dict[str, int] = {}
+    adds_up = True
     for leaf, around in leaves(nest, ()):
         statement = statistics.statements[leaf.statement]
         if len(around) > 1 and statement.rewrites(around, around[1]):
+            adds_up &= leaf.statement in schedule.dependences.accumulations
             for write in statement.statement.writes:
-                sums[write.array.name] = schedule.target.lanes(write.array.element_type)
-    if not sums:
-        return COLUMNS
-    vectors = (schedule.target.vector_registers - OTHER_REGISTERS) // len(sums)
-    return max(1, min(MOST_VECTORS, vectors)) * max(sums.values())
+                kept[write.array.name] = schedule.target.lanes(write.array.element_type)
+    if not kept:
+        return [COLUMNS]
+    room = (schedule.target.vector_registers - OTHER_REGISTERS) // len(kept)
+    most = max(1, min(MOST_VECTORS, room))
+    vectors = [most] if adds_up else [*(each for each in REGISTERS if each < most), most]
+    return [each * max(kept.values()) for each in vectors]
 
 
 def _along_columns(

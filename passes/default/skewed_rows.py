@@ -128,7 +128,7 @@ def _blocks(schedule: Schedule, statement: Statement, bits: int, columns: Loop) 
     if bits < schedule.target.vector_bits:
         return (1,)
     matrices = {a.array.name for a in statement.accesses if len(a.array.shape) > 1}
-    is_slow = recurrence(schedule, statement.name, columns) >= LONG_WAIT
+    is_slow = recurrence(schedule, [statement.name], columns) >= LONG_WAIT
     return (4, 2) if is_slow and len(matrices) == 1 else (2,)
 
 

@@ -13,7 +13,8 @@ from xdsl.ir import Operation
 from xdsl.ir.affine import AffineExpr
 
 from ..polyhedral.rounded_subscripts import is_rounded
-from ..polyhedral.schedule_tree import Leaf, Loop, leaves, loops_around, place_of
+from ..polyhedral.schedule_tree import Leaf, Loop, leaves, loops_around, place_of, statements
+from ..polyhedral.schedule_tree import loops as loops_of
 from ..polyhedral.scop import Access, Statement
 from .access_costs import port_cycles
 from .elementary_functions import has_elementary_functions
@@ -90,6 +91,7 @@ class InCoreTime:
     def __init__(self, program: ScheduledProgram) -> None:
         self._program = program
         self._vector_loops = VectorLoops(program)
+        self._recurrences: dict[tuple[Loop, tuple[str, ...]], float] = {}
 
     def nest_seconds(self, nest: Loop, parts: Sequence[Loop]) -> list[float]:
         """Seconds for parts of a nest if all data were in the nearest cache: bodies one by one."""
@@ -374,8 +376,12 @@ class InCoreTime:
             last = accumulation.steps[-1]
             return float(self._program.machine.latencies[operation_class(type(last), last)])
         # Loops that are unrolled are copies.
-        around = loops_around(schedule.tree, name)
-        return recurrence(schedule, name, around[place_of(loop, loops)])
+        around = loops_around(schedule.tree, name)[place_of(loop, loops)]
+        names = (name,) if any(loops_of(around.body)) else statements(around.body)
+        known = self._recurrences.get((around, names))
+        if known is None:
+            known = self._recurrences[around, names] = recurrence(schedule, names, around)
+        return known
 
     def _unrolled_latency(
         self, statement: StatementStatistics, loops: tuple[Loop, ...], vector: Loop

@@ -5,8 +5,10 @@ Rau, "Iterative modulo scheduling", 1996, section 2.2 (the recurrence-constraine
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import log2
+from typing import NamedTuple
 
 import islpy as isl
 from xdsl.dialects import arith
@@ -25,43 +27,73 @@ from .program_statistics import StatementStatistics
 _SUMS = (arith.AddfOp, arith.SubfOp)
 _PRODUCTS = (arith.MulfOp,)
 
+_Reached = tuple[float, type[Operation]]
+"""Cycles after which a value is known, and what computes it at last."""
 
-def recurrence(schedule: Schedule, name: str, loop: Loop) -> float:
-    """Cycles per iteration of a loop around a statement that it waits for earlier iterations.
 
-    Of each value that an iteration reads and a statement of the same name has stored so many
-    iterations before: the operations between its load and the store that depends on it. 0 where
-    there is no such value.
+def recurrence(schedule: Schedule, names: Sequence[str], loop: Loop) -> float:
+    """Cycles per iteration of a loop that statements in its body wait for earlier iterations.
+
+    Of each value that an iteration reads and one of the statements has stored so many iterations
+    before: the operations between its load and the store that depends on it, of all of these
+    statements in the order of `names`. 0 where there is no such value.
     """
-    statement = schedule.scop.statement(name)
-    if statement.is_opaque:
+    statements = [schedule.scop.statement(name) for name in names]
+    if any(statement.is_opaque for statement in statements):
         return 0.0
-    function = schedule.legality.function(loop).multi
-    active = schedule.legality.active(schedule.functions_around(loop))
-    chains: list[tuple[Access, Access, int]] = []
-    for dependence in schedule.dependences:
-        if dependence.kind is not DependenceKind.FLOW or {
-            dependence.source,
-            dependence.target,
-        } != {name}:
-            continue
-        own = active.intersect(isl.UnionMap.from_map(dependence.relation))
-        carried = own.lex_lt_at_multi_union_pw_aff(function)
-        for store, load in product(statement.writes, statement.reads):
-            if store.array.name == load.array.name == dependence.array:
-                through = store.relation.apply_range(load.relation.reverse())
-                pairs = carried.intersect(isl.UnionMap.from_map(through))
-                if not pairs.is_empty():
-                    chains.append((load, store, _distance(pairs, function)))
+    chains = list(_chains(schedule, statements, loop))
+    carried = [chain for chain in chains if chain.distance]
     # LLVM adds last what comes from the iteration before, but does not know which one comes later.
-    is_movable = schedule.reassociate and len(chains) == 1
+    is_movable = schedule.reassociate and len(carried) == 1
+    handed = [chain for chain in chains if not chain.distance] if carried else []
     return max(
         (
-            _path(schedule, statement, load, store, is_movable=is_movable) / distance
-            for load, store, distance in chains
+            _path(schedule, statements, chain, handed, is_movable=is_movable) / chain.distance
+            for chain in carried
         ),
         default=0.0,
     )
+
+
+class _Value(NamedTuple):
+    """A value that goes from a store to a load, `distance` iterations later: 0 is the same one."""
+
+    source: str
+    store: Access
+    target: str
+    load: Access
+    distance: int
+
+
+def _chains(schedule: Schedule, statements: Sequence[Statement], loop: Loop) -> Iterator[_Value]:
+    """The values that statements hand on to each other."""
+    by_name = {statement.name: statement for statement in statements}
+    function = schedule.legality.function(loop).multi
+    active = schedule.legality.active(schedule.functions_around(loop))
+    for dependence in schedule.dependences:
+        ends = dependence.source, dependence.target
+        if dependence.kind is not DependenceKind.FLOW or not by_name.keys() >= {*ends}:
+            continue
+        own = active.intersect(isl.UnionMap.from_map(dependence.relation))
+        carried = own.lex_lt_at_multi_union_pw_aff(function)
+        source, target = (by_name[name] for name in ends)
+        for store, load in product(source.writes, target.reads):
+            if not store.array.name == load.array.name == dependence.array:
+                continue
+            through = isl.UnionMap.from_map(
+                store.relation.apply_range(load.relation.reverse())
+            )
+            pairs = carried.intersect(through)
+            if not pairs.is_empty():
+                yield _Value(*_ends(source, store, target, load), _distance(pairs, function))
+            if source is not target and not own.subtract(carried).intersect(through).is_empty():
+                yield _Value(*_ends(source, store, target, load), 0)
+
+
+def _ends(
+    source: Statement, store: Access, target: Statement, load: Access
+) -> tuple[str, Access, str, Access]:
+    return source.name, store, target.name, load
 
 
 def lanes_latency(
@@ -95,31 +127,50 @@ def _distance(pairs: isl.UnionMap, function: isl.MultiUnionPwAff) -> int:
 
 
 def _path(
-    schedule: Schedule, statement: Statement, load: Access, store: Access, *, is_movable: bool
+    schedule: Schedule,
+    statements: Sequence[Statement],
+    chain: _Value,
+    handed: Sequence[_Value],
+    *,
+    is_movable: bool,
 ) -> float:
-    """Cycles from a load to a store of the same instance that depends on it; else 0.
+    """Cycles from a load to the store of the same iteration that it is waited for with; else 0.
 
-    What is known late is added last where it `is_movable`.
+    Statements hand on what they store. What is known late is added last where it `is_movable`.
     """
-    varying = varying_results(statement, lambda load: frozenset())
-    reached: dict[SSAValue, tuple[float, type[Operation]]] = {
-        load.op.results[0]: (0.0, type(load.op))
-    }
-    compared = extremum_comparisons(statement)
-    for operation in statement.body:
-        before = [reached[operand] for operand in operation.operands if operand in reached]
-        if not before or not operation.results:
-            continue
-        cycles, last = max(before, key=lambda found: found[0])
-        kind = effective_type(operation, varying, reassociate=schedule.reassociate)
-        is_fused = last in _PRODUCTS and kind in _SUMS
-        is_moved = is_movable and any(
-            last in group and kind in group for group in (_SUMS, _PRODUCTS)
-        )
-        if not is_fused and not is_moved and operation not in compared:
-            cycles += _latency(schedule, kind, operation)
-        reached[operation.results[0]] = cycles, kind
-    return reached.get(store.op.operands[0], (0.0, None))[0]
+    stored: dict[tuple[str, Access], _Reached] = {}
+    for statement in statements:
+        varying = varying_results(statement, lambda load: frozenset())
+        reached: dict[SSAValue, _Reached] = {}
+        for load in statement.reads:
+            before = [
+                stored[value.source, value.store]
+                for value in handed
+                if (value.target, value.load) == (statement.name, load)
+                and (value.source, value.store) in stored
+            ]
+            if (statement.name, load) == (chain.target, chain.load):
+                before.append((0.0, type(load.op)))
+            if before:
+                reached[load.op.results[0]] = max(before, key=lambda found: found[0])
+        compared = extremum_comparisons(statement)
+        for operation in statement.body:
+            before = [reached[operand] for operand in operation.operands if operand in reached]
+            if not before or not operation.results or operation.results[0] in reached:
+                continue
+            cycles, last = max(before, key=lambda found: found[0])
+            kind = effective_type(operation, varying, reassociate=schedule.reassociate)
+            is_fused = last in _PRODUCTS and kind in _SUMS
+            is_moved = is_movable and any(
+                last in group and kind in group for group in (_SUMS, _PRODUCTS)
+            )
+            if not is_fused and not is_moved and operation not in compared:
+                cycles += _latency(schedule, kind, operation)
+            reached[operation.results[0]] = cycles, kind
+        for store in statement.writes:
+            if store.op.operands[0] in reached:
+                stored[statement.name, store] = reached[store.op.operands[0]]
+    return stored.get((chain.source, chain.store), (0.0, None))[0]
 
 
 def _latency(schedule: Schedule, kind: type[Operation], operation: Operation) -> float:

@@ -328,3 +328,33 @@ def f(p: f64["t"], y: f64["n"]):
         kernel = load_source(text, tmp_path, f"products{number}").f.compile(schedule, threads=1)
         with pytest.raises(OutOfBounds, match="access outside of p"):
             kernel(np.ones(5), np.zeros(20))
+
+
+@loopwright.kernel
+def some_neighbours(n: int, near: i32["n", 6], x: f64["p"], out: f64["n"]):
+    for i in range(n):
+        for j in range(5):
+            out[i] += x[near[i, j]]
+
+
+@pytest.mark.parametrize("kernel", [rows, neighbours, some_neighbours], ids=lambda k: k.__name__)
+@pytest.mark.parametrize("wrong", [(0,), (31_000, 12_345), (39_999,)])
+def test_threads_inspect_strips(kernel: Any, wrong: tuple[int, ...]) -> None:
+    n = 40_000
+    kind = kernel.__name__
+    given = [n, np.zeros((n, 6), "i4"), np.ones(8), np.zeros(n)]
+    if kind == "neighbours":
+        given.insert(3, np.zeros(8))
+    elif kind == "rows":
+        given = [n, 3, np.ones((8, 3), "f4"), np.zeros(n, "i4"), np.zeros((n, 3), "f4")]
+    near = given[3] if kind == "rows" else given[1]
+    loop = schedule_of(kernel, "parallel{loops=*.0}")
+    compiled = kernel.compile(loop, threads=2, verify=True)
+    for row in wrong:
+        near.reshape(n, -1)[row, 0] = 8 + row
+    with pytest.raises(OutOfBounds, match=f" {8 + min(wrong)}, the extent 8"):
+        compiled(*given)
+    assert not given[-1].any()
+    near[:] = 0
+    compiled(*given)
+    assert given[-1].all()

@@ -64,21 +64,21 @@ def test_the_chain_from_one_iteration_to_the_next(
     for reassociate, wanted in ((False, exact), (True, reassociated)):
         original = schedule(text, reassociate=reassociate)
         rows, columns = loops(original.tree)
-        assert recurrence(original, "S0", columns) == wanted
-        assert recurrence(original, "S0", rows) == 0
+        assert recurrence(original, ["S0"], columns) == wanted
+        assert recurrence(original, ["S0"], rows) == 0
 
 
 @pytest.mark.parametrize("name", ["exp", "log1p", "tanh"])
 def test_calls_of_the_library_are_waited_for(name: str) -> None:
     original = schedule(sweep(f"%r = math.{name} %a : f64"))
     _, columns = loops(original.tree)
-    assert recurrence(original, "S0", columns) > 2 * original.target.function_cycles[name]
+    assert recurrence(original, ["S0"], columns) > 2 * original.target.function_cycles[name]
 
 
 def test_a_value_of_several_iterations_ago_is_waited_for_less() -> None:
     original = schedule(sweep("%r = arith.addf %a, %b : f64").replace("%j - 1]", "%j - 2]"))
     _, columns = loops(original.tree)
-    assert recurrence(original, "S0", columns) == ADD / 2
+    assert recurrence(original, ["S0"], columns) == ADD / 2
 
 
 def test_of_two_values_neither_is_known_to_come_later() -> None:
@@ -89,15 +89,15 @@ def test_of_two_values_neither_is_known_to_come_later() -> None:
     for reassociate in (False, True):
         original = schedule(text, reassociate=reassociate)
         _, columns = loops(original.tree)
-        assert recurrence(original, "S0", columns) == 2 * ADD
+        assert recurrence(original, ["S0"], columns) == 2 * ADD
 
 
 def test_rows_side_by_side_wait_across_rows_only() -> None:
     text = sweep("%r = arith.addf %a, %b : f64").replace("%A[%i, %j - 1]", "%A[%i - 1, %j]")
     swapped = schedule(text)
     rows, columns = loops(swapped.tree)
-    assert recurrence(swapped, "S0", columns) == 0
-    assert recurrence(swapped, "S0", rows) == ADD
+    assert recurrence(swapped, ["S0"], columns) == 0
+    assert recurrence(swapped, ["S0"], rows) == ADD
 
 
 def test_divisions_by_what_never_changes_are_products_where_they_may_be() -> None:
