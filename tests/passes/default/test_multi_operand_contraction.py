@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import permutations
 
 import numpy as np
@@ -48,7 +49,7 @@ def planar(order: str, element: str, *, transposed: bool = False, sign: str = "s
 
 
 def scheduled(
-    function: Function, sizes: dict[str, int], threads: int, target: Target | None = None
+    function: Function, sizes: Mapping[str, int], threads: int, target: Target | None = None
 ) -> Schedule | None:
     original = Schedule.original(function.scop, target)
     known = infer_extents(function.scop, sizes)
@@ -78,7 +79,7 @@ def test_planes_of_complex_matrices(number: int, order: str) -> None:
     element, transposed = ("f32", "f64")[number % 2], number % 3 == 1
     function = planar(order, element, transposed=transposed, sign=("subf", "addf")[number // 3])
     extents = EXTENTS[number % len(EXTENTS)]
-    sizes = dict(zip(("ni", "nj", "nk"), extents, strict=True))
+    sizes: dict[str, int] = {f"n{x}": extent for x, extent in zip("ijk", extents, strict=True)}
     threads = 1 + number % 2
     schedule = scheduled(function, sizes, threads)
     if extents[0] > 16 and extents[1] > 16:
