@@ -35,9 +35,9 @@ class Contraction:
     `extents` are the numbers of iterations, `iterators` the statement's own loops (counted from 0)
     that they are. `vector` is the loop whose neighbouring iterations are
     neighbouring elements of the result, or of one of its columns where the result `is_transposed`;
-    `streamed` is what is read along it, and `rows` a loop that does not change that. `terms` are
-    the loops of the sum, and `others` all that remain. `unrolled` are terms with conditions on the
-    rows, as padding has: they are known in each of the first and last rows.
+    `streamed` is what is read along it, `beside` what else is, and `rows` a loop that changes none
+    of that. `terms` are the loops of the sum, and `others` all that remain. `unrolled` are terms
+    with conditions on the rows, as padding has: they are known in each of the first and last rows.
     """
 
     statement: str
@@ -51,6 +51,12 @@ class Contraction:
     broadcast: tuple[Access, ...]
     is_transposed: bool = False
     unrolled: tuple[str, ...] = ()
+    beside: tuple[Access, ...] = ()
+
+    @property
+    def all_streamed(self) -> tuple[Access, ...]:
+        """What is read along the vector loop."""
+        return self.streamed, *self.beside
 
 
 def recognise(
@@ -61,11 +67,13 @@ def recognise(
     *,
     fixed: int = 0,
     transposed: bool = False,
+    streams: int = 1,
 ) -> Contraction | None:
     """The contraction that a statement is in the loops around it, if it is one.
 
     The outermost `fixed` loops are left where they are. If `transposed`, vectors go down columns
-    of the result, for operands that can't be read in vectors along its rows.
+    of the result, for operands that can't be read in vectors along its rows. At most so many
+    `streams` are read along the vectors.
     """
     loops = {loop.name: loop for loop in around}
     accumulation = schedule.dependences.accumulations.get(name)
@@ -106,7 +114,7 @@ def recognise(
         is_row = is_contiguous(statement, along, result)
         moves = sum(map(bool, subscript_steps(result, statement.slopes(along))))
         fits = moves == 1 and not is_row if transposed else is_row
-        if fits and len(streamed) == 1 and rows and terms:
+        if fits and 1 <= len(streamed) <= streams and rows and terms:
             # The rows of a transposed block are parts of columns of the result as it is stored.
             stored = [r for r in rows if is_contiguous(statement, loops[r], result)]
             tallest = max(stored or rows, key=lambda each: extents[each])
@@ -119,9 +127,10 @@ def recognise(
                 terms,
                 tuple(each for each in free if each not in (vector, tallest)),
                 streamed[0],
-                tuple(access for access in reads if access is not streamed[0]),
+                tuple(access for access in reads if access not in streamed),
                 transposed,
                 limits.get(tallest, ()),
+                tuple(streamed[1:]),
             )
     return None
 
@@ -172,7 +181,8 @@ def tile_of(
     if found.unrolled and fitting:
         return RegisterTile(rows, min(vectors, fitting))
     depth = prod(found.extents[name] for name in found.terms)
-    return context.register_tile(found.statement, rows, vectors, depth, machine, tallest)
+    streams = len(found.all_streamed)
+    return context.register_tile(found.statement, rows, vectors, depth, machine, tallest, streams)
 
 
 class BlockSteps(Steps):

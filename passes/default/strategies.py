@@ -16,6 +16,7 @@ from .gauss_seidel import gauss_seidel
 from .index_set_splitting import index_set_splitting
 from .line_sweeps import line_sweeps
 from .matrix_vector import matrix_vector
+from .multi_operand_contraction import multi_operand_contraction
 from .nonserial_recurrences import nonserial_recurrences
 from .opaque_statements import opaque_statements
 from .outer_vectors import outer_vectors
@@ -61,6 +62,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     column_updates,
     nonserial_recurrences,
     pivot_blocks,
+    multi_operand_contraction,
     strict_order_reductions,
     triangular_solve,
     line_sweeps,
@@ -94,6 +96,7 @@ COMPETING: tuple[Strategy, ...] = (
     tile_transposition,
     transposed_contraction,
     line_sweeps,
+    multi_operand_contraction,
     matrix_vector,
     recurrences,
     vectorise_and_parallelise,

@@ -43,6 +43,7 @@ from .contraction import (
 )
 from .integer_products import PAIR, paired_subscript, paired_term
 from .lines_of_products import LineOfProducts, line_of_products
+from .steps import added_statements
 
 PANEL_OF_L1 = 1.5
 """The bytes of one panel of the streamed operand, in first-level caches: it streams from L2."""
@@ -61,11 +62,17 @@ REUSES_WORTH_A_COPY = 2
 
 
 def tensor_contraction(
-    schedule: Schedule, nest: Tree, context: SchedulingContext, *, transposed: bool = False
+    schedule: Schedule,
+    nest: Tree,
+    context: SchedulingContext,
+    *,
+    transposed: bool = False,
+    streams: int = 1,
 ) -> Schedule | None:
     """Register tile, cache tiles, panels, vectors and threads for one accumulation.
 
-    Vectors go along rows of the result, or down its columns if `transposed`.
+    Vectors go along rows of the result, or down its columns if `transposed`. At most so many
+    `streams` are read along them.
 
     for i: for j: for k: C[i, j] += A[i, k] * B[k, j]
     ->  parallel it: for jt: for kt: pack B: for jt2: for it2: for k: 8 x 24 block of C in registers
@@ -74,7 +81,9 @@ def tensor_contraction(
     names = statements(nest)
     if len(names) != 1 or not isinstance(nest, Loop):
         return None
-    found = recognise(schedule, names[0], chain(nest), statistics, transposed=transposed)
+    found = recognise(
+        schedule, names[0], chain(nest), statistics, transposed=transposed, streams=streams
+    )
     if found is None:
         return None
     try:
@@ -103,6 +112,8 @@ class ContractionPlan(BlockSteps):
         self.statistics = statistics
         wide = self._is_extended(found.streamed)
         self.element = bytes_of(f32 if wide else found.streamed.array.element_type)
+        self.element *= len(found.all_streamed)
+        """Bytes of an element of each operand that streams."""
         extents = found.extents
         lanes = schedule.target.lanes
         (result,) = statistics.statements[found.statement].statement.writes
@@ -112,7 +123,7 @@ class ContractionPlan(BlockSteps):
         vectors = ceil(extents[found.vector] / self.lanes)
         self.pair = paired_term(
             statistics.statements[found.statement].statement,
-            (found.streamed, *found.broadcast),
+            (*found.all_streamed, *found.broadcast),
             {term: found.iterators[term] for term in found.terms},
             extents,
             schedule.target,
@@ -122,7 +133,9 @@ class ContractionPlan(BlockSteps):
         cycles = prod(extents.values()) / self.lanes / schedule.target.multiply_adds_per_cycle
         self.threads = context.threads if cycles >= LEAST_CYCLES else 1
         self.line = (
-            None if panels_at else line_of_products(schedule, found, statistics, self.element)
+            None
+            if panels_at or found.beside
+            else line_of_products(schedule, found, statistics, self.element)
         )
         self.batches = self._batches()
         self.share = 1 if self.batches >= self.threads else self.threads
@@ -135,11 +148,12 @@ class ContractionPlan(BlockSteps):
         """The schedule with the contraction in tiles; None where the operand cannot be streamed."""
         found = self.found
         packs = self.is_packed()
-        if not packs and self._stride(found.streamed, found.vector) != 1:
-            return None
-        cut = self._subscript(found.streamed, found.vector)
-        if packs and [each for each in found.streamed.coefficients[cut] if each] != [1]:
-            return None  # A vector would cross panels.
+        for streamed in found.all_streamed:
+            if not packs and self._stride(streamed, found.vector) != 1:
+                return None
+            cut = self._subscript(streamed, found.vector)
+            if packs and [each for each in streamed.coefficients[cut] if each] != [1]:
+                return None  # A vector would cross panels.
         # The terms stay in their order, which decides how a sum is rounded.
         tiled, *inner = found.terms
         sharing = self.sharing if packs else ()
@@ -163,13 +177,20 @@ class ContractionPlan(BlockSteps):
         if pairs is not None:
             self._pack_pairs(pairs, panels_at, outer[-1])
         elif packs:
-            wide = self._is_extended(found.streamed)
-            reads = () if self._has_own_arrays() else (self._streamed_read(),)
-            array = found.streamed.array
-            first = self._subscript(found.streamed, line.loop) if line else None
-            self.pack_panels(
-                panels_at, array, cut, self.width, first=first, widened=wide, reads=reads
-            )
+            for streamed in found.all_streamed:
+                wide = self._is_extended(streamed)
+                reads = () if self._has_own_arrays() else (self._read(streamed),)
+                cut = self._subscript(streamed, found.vector)
+                first = self._subscript(streamed, line.loop) if line else None
+                self.pack_panels(
+                    panels_at,
+                    streamed.array,
+                    cut,
+                    self.width,
+                    first=first,
+                    widened=wide,
+                    reads=reads,
+                )
         for access in found.broadcast if pairs is None else ():
             scaled = self._is_scaled(access)
             wide = packs and self._is_extended(access)
@@ -230,7 +251,7 @@ class ContractionPlan(BlockSteps):
         return tuple(
             name
             for name in self.found.others
-            if not selects(statement, around[name], self.found.streamed)
+            if not any(selects(statement, around[name], a) for a in self.found.all_streamed)
         )
 
     def _block_of_products(self, sharing: Sequence[str]) -> str:
@@ -344,7 +365,9 @@ class ContractionPlan(BlockSteps):
             return True
         if reuses <= REUSES_WORTH_A_COPY:
             return False
-        if self.pair is not None or self._stride(streamed, self.found.vector) != 1:
+        if self.pair is not None or any(
+            self._stride(each, self.found.vector) != 1 for each in self.found.all_streamed
+        ):
             return True
         pitches = [abs(self._stride(streamed, name)) for name in self.found.terms]
         pitch = min((pitch for pitch in pitches if pitch), default=0)
@@ -362,19 +385,20 @@ class ContractionPlan(BlockSteps):
 
     def _has_own_arrays(self) -> bool:
         """Whether every operand is an array of its own: a copy would replace all uses."""
-        arrays = [access.array for access in (self.found.streamed, *self.found.broadcast)]
+        arrays = [access.array for access in (*self.found.all_streamed, *self.found.broadcast)]
         return len(set(arrays)) == len(arrays)
 
-    def _streamed_read(self) -> str:
-        """The read of the streamed operand, as `Pack` names it."""
+    def _read(self, streamed: Access) -> str:
+        """The read of a streamed operand, as `Pack` names it."""
         statement = self.schedule.scop.statement(self.found.statement)
-        return self.name(str(read_number(statement, self.found.streamed)))
+        return self.name(str(read_number(statement, streamed)))
 
     def _pack_rows(self, access: Access, loop: str, *, scaled: bool, widened: bool) -> None:
         """Copies an operand of which single elements are used, so that its rows lie together."""
-        name = access.array.name
+        name, before = access.array.name, self.schedule
         self.step(Pack((self.name(loop),), name, scaled=scaled, widened=widened))
-        self.step(Vectorize((f"pack_{name}.{name}{len(access.array.shape) - 1}",), self.lanes))
+        copy = added_statements(before, self.schedule)[0]
+        self.step(Vectorize((f"{copy}.{name}{len(access.array.shape) - 1}",), self.lanes))
 
     def _is_extended(self, access: Access) -> bool:
         """Whether it is of f16 or bf16 and only used as f32, which its copy holds then."""

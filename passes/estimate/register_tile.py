@@ -28,16 +28,25 @@ class RegisterTile:
 
 
 def register_tile(
-    rows: int, vectors: int, depth: int, machine: Machine, tallest: int | None = None
+    rows: int,
+    vectors: int,
+    depth: int,
+    machine: Machine,
+    tallest: int | None = None,
+    streams: int = 1,
 ) -> RegisterTile:
     """The block with which a result of `rows` x `vectors` vectors takes the fewest cycles.
 
-    Each step of a sum of `depth` terms loads one row of vectors and broadcasts one element per row.
+    Each step of a sum of `depth` terms loads a row of vectors of each of the operands that stream,
+    and broadcasts one element of the others per row.
     Blocks at the edges are smaller, so the extents decide as much as the number of registers does.
     They have at most `tallest` rows.
     """
     rates = _Rates(
-        machine.multiply_adds_per_cycle, machine.loads_per_cycle, machine.latencies["additions"]
+        machine.multiply_adds_per_cycle,
+        machine.loads_per_cycle,
+        machine.latencies["additions"],
+        streams,
     )
     tallest = min(rows, tallest or rows)
     return _best(rows, vectors, depth, machine.vector_registers, rates, tallest)
@@ -49,16 +58,19 @@ class _Rates(NamedTuple):
     multiply_adds: float
     loads: float
     latency: float
+    streams: int
 
 
 @cache
 def _best(
     rows: int, vectors: int, depth: int, registers: int, rates: _Rates, tallest: int
 ) -> RegisterTile:
+    # Terms of several products have a sum of their own before they are added up.
+    free = registers - ADDRESSING - (rates.streams if rates.streams > 1 else 0)
     candidates = [
         RegisterTile(height, width)
         for width in range(1, min(WIDEST, vectors) + 1)
-        for height in range(1, min(tallest, (registers - ADDRESSING - width) // width) + 1)
+        for height in range(1, min(tallest, (free - rates.streams * width) // width) + 1)
     ]
     return min(
         candidates, key=lambda tile: (_cycles(tile, rows, vectors, depth, rates), -tile.rows)
@@ -82,8 +94,8 @@ def _blocks(extent: int, size: int) -> list[tuple[int, int]]:
 def _block_cycles(height: int, width: int, depth: int, rates: _Rates) -> float:
     fused = height * width
     # One register's worth of loads comes with the multiply-adds where there is a single vector.
-    loads = width + height
-    step = max(fused / rates.multiply_adds, loads / rates.loads, rates.latency)
+    loads = rates.streams * (width + height)
+    step = max(rates.streams * fused / rates.multiply_adds, loads / rates.loads, rates.latency)
     return depth * step + STEPS_PER_TILE * fused
 
 

@@ -86,9 +86,12 @@ class SchedulingContext:
         depth: int,
         machine: Machine,
         tallest: int | None = None,
+        streams: int = 1,
     ) -> RegisterTile:
         """The block of a statement's result that is given, else the one with the fewest cycles."""
-        tile = self.tiles.get(statement) or register_tile(rows, vectors, depth, machine, tallest)
+        tile = self.tiles.get(statement) or register_tile(
+            rows, vectors, depth, machine, tallest, streams
+        )
         self.blocks[statement] = Block(rows, vectors, depth, tile)
         return tile
 
