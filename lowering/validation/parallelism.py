@@ -184,7 +184,7 @@ def _not_in_lockstep(
 
 
 def _begins_by_lane(site: CallSite, loop: int, depth: int) -> bool:
-    """Whether a loop with a step begins elsewhere in each lane of the loop around number `depth`."""
+    """Whether a loop with a step begins elsewhere in each lane of the loop number `depth - 1`."""
     lane, inside = site.loops[depth - 1].variable, site.loops[loop]
     return inside.step != 1 and any(bound.depends_on(lane) for bound in inside.lower)
 
