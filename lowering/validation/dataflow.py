@@ -202,7 +202,9 @@ class ArrayFlow:
         """Uses in one place are uses of one element, and a place stands for its element."""
         for use in (*self.reads, *self.writes):
             root = self.places.line_of(use)[-1]
-            if use.is_moved and root == self.array.name and use.array != root:
+            # A local array may have other subscripts: then what shares a place is one element.
+            is_known = use.array != root or not self.array.is_local
+            if use.is_moved and root == self.array.name and is_known:
                 stands_for = self.places.place_in(use, root)
                 if not stands_for.is_subset(use.elements):
                     self._wrong_element(use, stands_for.subtract(use.elements))
@@ -245,7 +247,7 @@ class ArrayFlow:
     def _wrong_element(self, use: Use, wrong: isl.Map) -> None:
         message = (
             f"{use.statement} uses {use.array} for another element of {self.array.name} "
-            "than is copied"
+            "than the program does"
         )
         raise ViolatedError(Property.DATAFLOW, message, Witness.among(wrong.domain()))
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 
 import pytest
 from support.choice import SeededChooser
 from support.differential import function_of
-from support.nest_mutations import mutants
+from support.nest_mutations import mutants, several, subscript_mutants
 from support.random_programs import seeded_program, seeded_sizes
 from support.random_schedules import random_schedule
 from support.scops import schedule_of
@@ -23,6 +24,7 @@ from loopwright.dialects.errors import SourceError
 from loopwright.lowering.validation.generated import Generated
 from loopwright.lowering.validation.kept_dependences import KeptDependences
 from loopwright.lowering.validation.validate import validate
+from loopwright.lowering.validation.verdict import NotKnownError
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.formats import apply_text
 
@@ -118,6 +120,9 @@ func.func @sum(%n: index, %A: memref<?x?xi32>, %s: memref<?xi32>) {
 }
 """
 
+# Mutants with two or three faults, besides all with one.
+SEVERAL = 10
+
 CASES = {
     "loops": (GEMM, {"n": 3}, ""),
     "tiled": (
@@ -151,7 +156,7 @@ def outcome(kept: KeptDependences, nest: Generated) -> Outcome | None:
     """What a run of the nest gives; None where it cannot be right."""
     try:
         return NestExecution(kept, nest).run()
-    except WrongRunError:
+    except (WrongRunError, NotKnownError):
         return None
 
 
@@ -164,6 +169,10 @@ def counted(schedule: Schedule, sizes: Mapping[str, int]) -> Counter[tuple[str, 
     assert outcome(kept, nest) == expected
     assert str(validate(kept, nest)) == "proved"
     found: Counter[tuple[str, str]] = Counter()
+    others = chain(subscript_mutants(nest), several(random.Random(0), nest, SEVERAL))
+    for what, mutant in others:
+        if validate(kept, mutant).is_proved:
+            assert outcome(kept, mutant) == expected, f"{schedule} with {sizes}: {what}"
     for what, mutant in mutants(nest):
         is_right = outcome(kept, mutant) == expected
         verdict = validate(kept, mutant)
