@@ -134,6 +134,7 @@ class ArrayFlow:
         uses = [use for use in places.uses if use.element_array == array.name]
         self.reads = [use for use in uses if not use.is_write]
         self.writes = [use for use in uses if use.is_write]
+        self.arguments = {each.name for each in program.arrays if not each.is_local}
         self.items = kept.strict(array.name)
         self.is_relaxed = False
         for write in self.writes:
@@ -208,6 +209,8 @@ class ArrayFlow:
                 stands_for = self.places.place_in(use, root)
                 if not stands_for.is_subset(use.elements):
                     self._wrong_element(use, stands_for.subtract(use.elements))
+            if use.is_write and use.array != self.array.name and use.array in self.arguments:
+                raise NotKnownError(f"{use.statement} writes {self.array.name} to {use.array}")
         moved = {use.array for use in (*self.reads, *self.writes) if use.is_moved}
         for array in moved:
             users = [use for use in self.places.uses if use.array == array]

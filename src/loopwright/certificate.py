@@ -91,9 +91,8 @@ class Check:
             operation, operands = self.values.nodes[last.stored[0]]
             own = rf"arith.{self.steps[last][0]} .* : {part.element}"
             loads = {self.values.number(f"load {k}") for k in (0, 1)}
-            is_known = re.fullmatch(own, operation) and part.array in self.partials
-            is_known = is_known and {*operands} == loads
-            is_known = is_known and len({each.element for each in last.accesses}) == 1
+            is_one = {*operands} == loads and len({each.element for each in last.accesses}) == 1
+            is_known = is_one and re.fullmatch(own, operation) and part.array in self.partials
             require(is_known, "a combination of something else")
             self.parts[last] = part
         # Which arrays of the program the places of an array of the nest stand for; None: copies.

@@ -12,20 +12,8 @@ import islpy as isl
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 # What may be accumulated, exactly in any order or not; through which operands of an operation.
-_EXACT = [
-    "addi",
-    "muli",
-    "maximumf",
-    "minimumf",
-    "maxsi",
-    "maxui",
-    "minsi",
-    "minui",
-    "andi",
-    "ori",
-    "xori",
-]
-_INEXACT = ["addf", "mulf", "maxnumf", "minnumf", "cmpmaxf", "cmpminf"]
+_EXACT = re.findall(r"\w+", "addi muli maximumf minimumf maxsi maxui minsi minui andi ori xori")
+_INEXACT = re.findall(r"\w+", "addf mulf maxnumf minnumf cmpmaxf cmpminf")
 _STEPS = {f"arith.{kind}": (kind, 0, 1) for kind in (*_EXACT, *_INEXACT)}
 _STEPS |= {"arith.subf": ("addf", 0), "math.fma": ("addf", 2), "arith.subi": ("addi", 0)}
 _NAME, _SSA, _WORDS = r"(?!i\d+\b)[A-Za-z]\w*", r"%[\w$.-]+", "floor|ceil|max|min|mod|and|or|not"
@@ -204,10 +192,8 @@ class Text:
 
     def _operation(self, statement, line):
         """A load, a store or an operation; all copies to a local array make the same of a value."""
-        found = re.fullmatch(
-            rf"(?:({_SSA}) = load|store ({_SSA}),) ({_NAME})\[(.*)\] : (\w+)", line
-        )
-        if found:
+        access = rf"(?:({_SSA}) = load|store ({_SSA}),) ({_NAME})\[(.*)\] : (\w+)"
+        if found := re.fullmatch(access, line):
             _, stored, name, subscripts, element = found.groups()
             array, made = self.arrays[name].name, (self.copied, element)
             if stored:

@@ -205,6 +205,32 @@ def test_what_is_copied_out_of_a_packed_copy(again: str) -> None:
     assert found["wrong", "violated"] >= 50
 
 
+DEAD = """
+func.func @f(%n: index, %A: memref<?xf64>, %B: memref<?xf64>, %C: memref<?xf64>) {
+  affine.for %i = 0 to %n {
+    %a = affine.load %C[%i] : memref<?xf64>
+    affine.store %a, %A[%i] : memref<?xf64>
+  }
+  affine.for %i = 0 to %n {
+    %a = affine.load %C[%i] : memref<?xf64>
+    %b = arith.mulf %a, %a : f64
+    affine.store %b, %A[%i] : memref<?xf64>
+  }
+  return
+}
+"""
+
+
+def test_arguments_are_accessed_where_the_program_does() -> None:
+    """Also those that it does not write, and where what it reads has never been written."""
+    schedule = schedule_of(DEAD)
+    kept = kept_dependences(schedule)
+    found = dict(subscript_mutants(generated(schedule, {})))
+    assert {"S0, access 0: subscript 0 +1", "S0, access 1: B for A"} <= found.keys()
+    for what, mutant in found.items():
+        assert not validate(kept, mutant).is_proved, what
+
+
 def check_random(seed: int) -> None:
     program = seeded_program(seed, calls=True)
     function = function_of(program)
