@@ -26,7 +26,7 @@ from typing import Any
 import record
 
 import loopwright
-from loopwright.commands.tune import parse_time
+from loopwright.commands.common import parse_time
 from loopwright.costmodel.find import find_model
 from loopwright.costmodel.model_names import DEFAULT_MODEL
 from loopwright.kernels.catalogue import KernelEntry

@@ -13,7 +13,8 @@ from ..passes.estimate.scheduling_context import SchedulingContext
 from ..passes.machine.target import Target
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.schedules.errors import MalformedTransformation
-from ..passes.search.beam import WIDEST_BEAM, BeamSearch
+from ..passes.search.beam import BeamSearch
+from ..passes.search.names import WIDEST_BEAM
 from ..passes.search.result import Task
 from ..passes.search.searching import search
 from ..passes.syntax.schedule_ops import to_sequence

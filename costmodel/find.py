@@ -14,18 +14,13 @@ from ..passes.search.space.loop_pairs import LoopPairModel
 from ..support.typed_values import check_kind
 from .adapted import adapted_model
 from .learning.errors import LearningError
-from .model_names import SHIPPED, SUFFIX, is_file, shipped_path
+from .model_names import DEFAULT_RANKER, SHIPPED, SUFFIX, is_file, shipped_path
 
 if TYPE_CHECKING:
     from .models.learned_model import LearnedModel
 
-INTERCHANGE_MODEL = "network"
-"""The most accurate of the models that say which loops to interchange."""
-
 INTERCHANGE = "interchange-"
 """What the names of these begin with; users can leave it out."""
-
-DEFAULT_RANKER = "tournament"
 
 AUTO_MODEL: str | None = "ensemble"
 """The model that `schedule="auto"` trusts where nothing was tuned; None: the default schedule.

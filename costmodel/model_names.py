@@ -13,6 +13,12 @@ SUFFIX = ".npz"
 DEFAULT_MODEL = "ensemble"
 """The model that searches ask when nothing is said."""
 
+DEFAULT_RANKER = "tournament"
+"""The model that ranks tilings when nothing is said."""
+
+INTERCHANGE_MODEL = "network"
+"""The most accurate of the models that say which loops to interchange."""
+
 
 def shipped_path(name: str) -> Path | None:
     """The file of a model that comes with the package; None where there is none of this name."""

@@ -9,17 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from io import StringIO
 from itertools import chain, count, product
-from struct import pack
 
-from xdsl.dialects.arith import CmpfOp, SelectOp
-from xdsl.dialects.builtin import FloatAttr
 from xdsl.dialects.memref import LoadOp
 from xdsl.ir import Block as IRBlock
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.printer import Printer
 
 from ..dialects.errors import SourceError
 from ..passes.polyhedral.memrefs import as_memref
@@ -40,14 +35,15 @@ from .nest.index_expression import (
     maximum,
 )
 from .nest.nest import Block, Call, For, Guard, Nest, Once, TileSplit, walk
+from .validation.base_statements import BaseStatements
 from .validation.correspondence import correspond
 from .validation.generated import Generated
+from .validation.operation_text import operation_text
 from .validation.validate import Validator
 from .validation.verdict import NotKnownError
 
-FORMAT, VERSION = "loopwright certificate", 3
+FORMAT, VERSION = "loopwright certificate", 4
 
-_SSA = re.compile(r"%[\w$.-]+")
 # Names that need no change: loops are called i0, i1 ..., and values c0, c1 ...
 _NAME = re.compile(r"(?![ic]\d+$)[A-Za-z]\w*")
 _WORDS = ("floor", "ceil", "max", "min", "mod", "and", "or", "not")
@@ -71,18 +67,13 @@ def certificate(schedule: Schedule) -> dict[str, object]:
     validator(replace(found[0], rewritings=()))  # a certificate says nothing of registers
     program = schedule.program
     try:
-        if schedule.scop.base is not None:
-            raise NotKnownError("it is of a program with other statements")
-        if program.opaque_statements:
-            raise NotKnownError("parts of the program are not affine")
-        if any(isinstance(op, LoadOp) for op in program.func.walk()):
-            raise NotKnownError("subscripts depend on data")
-        if program.returns:
-            raise NotKnownError("the function has results")
+        _check_form(program)
         if validator.verdict is not None and validator.verdict.reason is not None:
             raise NotKnownError(validator.verdict.reason)
         names = _Names(program, found[0].parameters)
-        nest = [*_NestWriter(program, found[0], names).lines()]
+        base = BaseStatements(program, schedule.scop.base or program)
+        nest = [*_NestWriter(base, found[0], names).lines()]
+        writer = _ProgramWriter(program, names)
     except NotKnownError as error:
         message = f"no certificate for '{schedule}': {error}"
         raise SourceError.at(program.func, message) from error
@@ -105,11 +96,25 @@ def certificate(schedule: Schedule) -> dict[str, object]:
                 if array.argument is not None
             },
         },
-        "program": [*_ProgramWriter(program, names).lines(program.func.body.block)],
+        "program": [*writer.lines(program.func.body.block)],
+        "same": {
+            names.own[name]: writer.instance(subscripts) for name, subscripts in base.same.items()
+        },
         "nest": nest,
         "source": str(program.func).splitlines(),
         "facts": _facts(program),
     }
+
+
+def _check_form(program: Scop) -> None:
+    is_gathering = any(isinstance(op, LoadOp) for op in program.func.walk())
+    for is_unknown, reason in (
+        (program.opaque_statements, "parts of the program are not affine"),
+        (is_gathering, "subscripts depend on data"),
+        (program.returns, "the function has results"),
+    ):
+        if is_unknown:
+            raise NotKnownError(reason)
 
 
 def _facts(program: Scop) -> dict[str, object]:
@@ -182,7 +187,7 @@ class _Writer:
     ) -> None:
         self.names = names
         self.parameters = parameters
-        self.variables = dict(variables)
+        self.variables: dict[int, str] = dict(variables)
 
     def statement(
         self, statement: Statement, arguments: Sequence[Index], place: _Place
@@ -206,7 +211,7 @@ class _Writer:
                 values[result] = f"%c{next(numbers)}"
             access = accesses.get(operation)
             if access is None:
-                yield _operation(operation, values)
+                yield operation_text(operation, values)
                 continue
             name, subscripts = place(access.array, [linear(each) for each in access.map.results])
             subscript = ", ".join(map(self.index, subscripts))
@@ -324,6 +329,15 @@ class _ProgramWriter(_Writer):
                 yield f"{kind} : {self._renamed(text, found.names)}"
                 yield from _indented(self.lines(inner))
 
+    def instance(self, subscripts: Sequence[AffineExpr]) -> str:
+        """An instance of a statement, by the induction variables of another one."""
+        count = len(subscripts)
+        self.variables |= {k: f"i{k}" for k in range(count)}
+        known = dict(enumerate([*map(Index.variable, range(count)), *self.parameters]))
+        return ", ".join(
+            self.index(linear_form(each, count).substitute(known)) for each in subscripts
+        )
+
     def _renamed(self, text: str, loops: Sequence[str]) -> str:
         """A condition with the names that loops and parameters have here."""
         names = {loop: f"i{depth}" for depth, loop in enumerate(loops)} | self.parameter_names
@@ -344,24 +358,25 @@ class _ProgramWriter(_Writer):
 class _NestWriter(_Writer):
     """The loops that are generated."""
 
-    def __init__(self, program: Scop, generated: Generated, names: _Names) -> None:
+    def __init__(self, base: BaseStatements, generated: Generated, names: _Names) -> None:
         parameters = [generated.parameters[p.name] for p in generated.scop.parameters]
         super().__init__(names, parameters, names.variables)
         self.generated = generated
-        found = correspond(program, generated.scop)
-        factors = (factor for copy in found.copies.values() for factor in copy.factors)
-        if any(factor.operation.name.startswith("arith.ext") for factor in factors):
-            raise NotKnownError("bytes that are widened as they are packed are not certified")
-        self.origins = found.origins
+        found = correspond(base.scop, generated.scop)
+        self.origins = {
+            name: base.origins[each.name]
+            for name, each in found.origins.items()
+            if each.name in base.origins
+        }
         self.added = {
-            **dict.fromkeys(found.copies, "copy"),
+            **dict.fromkeys({*found.copies, *found.origins}, "copy"),
             **dict.fromkeys(found.initialisations, "initialisation"),
             **dict.fromkeys(found.combinations, "combination"),
         }
         self.statements = {each.name: each for each in generated.scop.statements}
         self.given = {
             array.argument: names.own[array.name]
-            for array in program.arrays
+            for array in base.program.arrays
             if array.argument is not None
         }
         self.allocated: dict[tuple[str, str], tuple[str, list[Index]]] = {}
@@ -427,9 +442,22 @@ class _NestWriter(_Writer):
                 name = self.names.new(placement.array.name)
                 offsets = [offset(outer) for offset in placement.offsets]
                 users = ((placement.array.name, user) for user in placement.users)
+                box = self.box(depth, placement.sizes)
+                if any(len(self._cases(each)) > 1 for each in offsets):
+                    box = self._moved_box(depth, offsets, placement.sizes)
+                    offsets = [Index(0) for _ in offsets]
                 self.allocated |= dict.fromkeys(users, (name, offsets))
                 rank = f"{placement.array.element_type} {len(placement.sizes)}"
-                yield f"array {name} {rank} : {self.box(depth, placement.sizes)}"
+                yield f"array {name} {rank} : {box}"
+
+    def _moved_box(self, depth: int, offsets: Sequence[Index], sizes: Sequence[Index]) -> str:
+        """The elements of an array with the subscripts of what it holds."""
+        conditions: list[str] = []
+        for number, (first, size) in enumerate(zip(offsets, sizes, strict=True)):
+            self.variables[-1 - number] = f"i{depth + number}"
+            inside = Index.variable(-1 - number) - first
+            conditions += [self.where("{} >= 0", inside), self.where("{} > 0", size - inside)]
+        return " and ".join(conditions)
 
     def _call(self, call: Call) -> Iterator[str]:
         statement = self.statements[call.statement]
@@ -437,8 +465,11 @@ class _NestWriter(_Writer):
         if origin is None:
             yield f"run {self.added[statement.name]}"
         else:
-            own = self.names.own[origin.name]
-            yield f"run {own}[{', '.join(map(self.index, call.arguments))}]"
+            name, subscripts = origin
+            known = dict(enumerate((*call.arguments, *self.parameters)))
+            depth = len(call.arguments)
+            values = [linear_form(each, depth).substitute(known) for each in subscripts]
+            yield f"run {self.names.own[name]}[{', '.join(map(self.index, values))}]"
 
         def place(array: Array, subscripts: list[Index]) -> tuple[str, list[Index]]:
             if array.argument is not None:
@@ -447,43 +478,3 @@ class _NestWriter(_Writer):
             return name, [a - b for a, b in zip(subscripts, offsets, strict=True)]
 
         yield from self.statement(statement, call.arguments, place)
-
-
-def _operation(operation: Operation, names: Mapping[SSAValue, str]) -> str:
-    """The text of an operation with one result, with these names."""
-    stream = StringIO()
-    Printer(stream).print_op(operation)
-    values = [*operation.results, *operation.operands]
-    text = stream.getvalue()
-    if len(operation.results) != 1 or len(_SSA.findall(text)) != len(values):
-        raise NotKnownError(f"{operation.name} in a statement")
-    given = iter(values)
-    text = _SSA.sub(lambda _: names[next(given)], text)
-    if isinstance(operation, SelectOp):
-        return _extremum(operation, names) or text
-    return re.sub(r"constant 0x\w+", lambda found: _constant(operation, found[0]), text)
-
-
-def _constant(operation: Operation, text: str) -> str:
-    """Infinities and the usual number that is none by their names, others by their bits."""
-    value = operation.properties.get("value")
-    if not isinstance(value, FloatAttr):
-        return text
-    names = {pack("d", float(name)): name for name in ("inf", "-inf", "nan")}
-    return f"constant {names.get(pack('d', value.value.data), text.split()[1])}"
-
-
-def _extremum(operation: SelectOp, names: Mapping[SSAValue, str]) -> str | None:
-    """A selection of one of two numbers by comparison of these, as one operation on both."""
-    compared = operation.cond.owner
-    numbers = {operation.lhs, operation.rhs}
-    if not isinstance(compared, CmpfOp) or {compared.lhs, compared.rhs} != numbers:
-        return None
-    text = _operation(compared, names)
-    found = re.search(r"arith\.cmpf [ou]([gl])[te],", text)
-    if found is None:
-        return None
-    is_first = operation.lhs is compared.lhs
-    kind = "cmpmaxf" if (found[1] == "g") == is_first else "cmpminf"
-    own = f"{names[operation.results[0]]} = arith.{kind} {'first' if is_first else 'second'}"
-    return f"{own} {text.partition('arith.cmpf ')[2]}"

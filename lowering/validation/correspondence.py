@@ -63,7 +63,7 @@ def correspond(program: Scop, scop: Scop) -> Correspondence:
     combinations: dict[str, Combination] = {}
     for statement in scop.statements:
         name = statement.name
-        if (origin := _origin(program, statement)) is not None:
+        if (origin := origin_of(program, statement)) is not None:
             origins[name] = origin
         elif (copy := _copy(program, statement)) is not None:
             copies[name] = copy
@@ -75,11 +75,20 @@ def correspond(program: Scop, scop: Scop) -> Correspondence:
             raise NotKnownError(f"{name} is no statement of the program, and no copy")
     scaled = _scaled(scop, copies)
     for name, origin in origins.items():
-        statement = scop.statement(name)
-        numbering = _Numbering()
-        if numbering.stored(statement, scaled) != numbering.stored(origin, {}):
+        if not is_same_computation(scop.statement(name), origin, scaled):
             raise NotKnownError(f"{name} does not compute what {origin.name} does")
     return Correspondence(origins, copies, initialisations, combinations)
+
+
+def is_same_computation(
+    statement: Statement, origin: Statement, scaled: Mapping[str, tuple[Factor, ...]] | None = None
+) -> bool:
+    """Whether a statement computes what another one does from its loads.
+
+    `scaled` says what the elements of buffers have been multiplied by.
+    """
+    numbering = _Numbering()
+    return numbering.stored(statement, scaled or {}) == numbering.stored(origin, {})
 
 
 def _scaled(scop: Scop, copies: Mapping[str, Copy]) -> dict[str, tuple[Factor, ...]]:
@@ -110,7 +119,7 @@ def _scaling(factor: Factor) -> object:
     return factor.position, _kind(factor.operation), scalars
 
 
-def _origin(program: Scop, statement: Statement) -> Statement | None:
+def origin_of(program: Scop, statement: Statement) -> Statement | None:
     """The statement of the program that shares a store with this one, or its name."""
     own = {write.op for write in statement.writes}
     shared = [s for s in program.statements if any(write.op in own for write in s.writes)]

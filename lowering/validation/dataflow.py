@@ -134,6 +134,7 @@ class ArrayFlow:
         uses = [use for use in places.uses if use.element_array == array.name]
         self.reads = [use for use in uses if not use.is_write]
         self.writes = [use for use in uses if use.is_write]
+        self.arguments = {each.name for each in program.arrays if not each.is_local}
         self.items = kept.strict(array.name)
         self.is_relaxed = False
         for write in self.writes:
@@ -202,10 +203,14 @@ class ArrayFlow:
         """Uses in one place are uses of one element, and a place stands for its element."""
         for use in (*self.reads, *self.writes):
             root = self.places.line_of(use)[-1]
-            if use.is_moved and root == self.array.name and use.array != root:
+            # A local array may have other subscripts: then what shares a place is one element.
+            is_known = use.array != root or not self.array.is_local
+            if use.is_moved and root == self.array.name and is_known:
                 stands_for = self.places.place_in(use, root)
                 if not stands_for.is_subset(use.elements):
                     self._wrong_element(use, stands_for.subtract(use.elements))
+            if use.is_write and use.array != self.array.name and use.array in self.arguments:
+                raise NotKnownError(f"{use.statement} writes {self.array.name} to {use.array}")
         moved = {use.array for use in (*self.reads, *self.writes) if use.is_moved}
         for array in moved:
             users = [use for use in self.places.uses if use.array == array]
@@ -245,7 +250,7 @@ class ArrayFlow:
     def _wrong_element(self, use: Use, wrong: isl.Map) -> None:
         message = (
             f"{use.statement} uses {use.array} for another element of {self.array.name} "
-            "than is copied"
+            "than the program does"
         )
         raise ViolatedError(Property.DATAFLOW, message, Witness.among(wrong.domain()))
 

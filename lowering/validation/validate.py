@@ -132,7 +132,8 @@ class _Validation:
         moved |= {use.element_array for use in uses if use.array in partial.names}
         names = {array.name for array in self.program.arrays}
         self.kept.check(names - moved, self.events, context)
-        ParallelLoops(self.generated, self.all_sites, context).check()
+        loops = ParallelLoops(self.generated, self.all_sites, found.origins, self.kept, context)
+        loops.check()
         for results in partial.buffers:
             results.check()
         for buffer in places.buffers.values():

@@ -112,7 +112,8 @@ class Statement:
     `body` holds loads, arithmetic and stores in program order, taken from the normalised function.
     Operands of its operations are results of operations in `body`, scalar arguments of the
     function, or keys of `indices`: integer values that are affine in the induction variables
-    (dims) and parameters (symbols). Loads and stores appear in `accesses`, one for one.
+    (dims) and parameters (symbols). Loads and stores appear in `accesses`, one for one. `source` is
+    the statement of which this one computes some instances elsewhere, and which ones by its own.
     """
 
     name: str
@@ -121,6 +122,7 @@ class Statement:
     accesses: tuple[Access, ...]
     body: tuple[Operation, ...]
     indices: Mapping[SSAValue, AffineExpr] = field(default_factory=dict[SSAValue, AffineExpr])
+    source: tuple[Statement, AffineMap] | None = None
 
     @property
     def is_opaque(self) -> bool:

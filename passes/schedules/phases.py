@@ -131,7 +131,9 @@ class Phases:
                 make_access(self.scop, access.kind, array, map_, domain, own[access.op])
             )
         indices = {key: moved(expression) for key, expression in old.indices.items()}
-        return Statement(new, old.loops, domain, tuple(accesses), tuple(own.values()), indices)
+        source = old, AffineMap(len(dims), len(own_symbols), tuple(dims))
+        body = tuple(own.values())
+        return Statement(new, old.loops, domain, tuple(accesses), body, indices, source)
 
 
 def _first_variable(domain: isl.Set) -> isl.Aff:

@@ -9,8 +9,6 @@ from ..schedules.schedule import Schedule
 from .search_state import SearchState
 from .space.stages import FULL, Node, Space, Stage
 
-WIDEST_BEAM = 1000
-
 Rate = Callable[[Sequence[Schedule]], list[float]]
 """The speed-ups of schedules: by a model, or by running them."""
 

@@ -8,10 +8,9 @@ from ...support.plugins import PluginError, describe, load_plugin, plugins
 from .algorithm import SearchKind
 from .beam import BeamSearch
 from .hybrid import HybridSearch
+from .names import GROUP, OWN, search_names
 
-GROUP = "searches"
-
-OWN: Mapping[str, SearchKind] = {
+_KINDS: Mapping[str, SearchKind] = {
     "beam": SearchKind(lambda options: BeamSearch(options.beam, stages=options.stages)),
     "beam-execution": SearchKind(
         lambda options: BeamSearch(options.beam, execution=True, stages=options.stages),
@@ -23,16 +22,11 @@ OWN: Mapping[str, SearchKind] = {
 }
 
 
-def search_names() -> tuple[str, ...]:
-    """The names of all searches; no plug-in is imported. Raises PluginError for a name of two."""
-    return (*OWN, *plugins(GROUP, tuple(OWN)))
-
-
 def find_search(name: str) -> SearchKind:
     """The search of this name; raises PluginError where there is none that can be used."""
-    if name in OWN:
-        return OWN[name]
-    entry = plugins(GROUP, tuple(OWN)).get(name)
+    if name in _KINDS:
+        return _KINDS[name]
+    entry = plugins(GROUP, OWN).get(name)
     if entry is None:
         raise PluginError(f"there is no search '{name}'; there are {', '.join(search_names())}")
     found = load_plugin(entry)

@@ -14,12 +14,8 @@ from typing import cast
 import numpy as np
 
 from ...support.plugins import PluginError, describe, load_plugin, plugins
+from .names import GUIDED, TILE_GROUP, tile_search_names
 from .space.tile_size_space import TileSpace
-
-GROUP = "tile_searches"
-
-CHOSEN = 50
-"""How many points are measured besides a sample."""
 
 Batches = Generator[list[int], Mapping[int, float]]
 """Gives numbers of points, gets the seconds of all that were measured."""
@@ -27,7 +23,7 @@ Batches = Generator[list[int], Mapping[int, float]]
 
 @dataclass(frozen=True)
 class Plan:
-    """Evaluation plan: `sampled` points at random (or as many), and `CHOSEN` model-guided ones.
+    """Evaluation plan: `sampled` points at random (or as many), and `GUIDED` model-guided ones.
 
     `promising` finds points that something else proposes, best first; a search need not ask.
     """
@@ -40,7 +36,7 @@ class Plan:
     @property
     def measurements(self) -> int:
         """How many points are measured altogether."""
-        return min(len(self.space.points), self.sampled + CHOSEN)
+        return min(len(self.space.points), self.sampled + GUIDED)
 
     def generator(self) -> np.random.Generator:
         """The source of all random choices."""
@@ -50,14 +46,9 @@ class Plan:
 TileSearch = Callable[[Plan], Batches]
 
 
-def tile_search_names() -> tuple[str, ...]:
-    """The names of all searches; none is imported. Raises PluginError for a name of two."""
-    return tuple(plugins(GROUP))
-
-
 def find_tile_search(name: str) -> TileSearch:
     """The search of this name; raises PluginError where there is none that can be used."""
-    entry = plugins(GROUP).get(name)
+    entry = plugins(TILE_GROUP).get(name)
     if entry is None:
         known = ", ".join(tile_search_names()) or "none"
         raise PluginError(f"there is no search for tile sizes '{name}'; there are {known}")

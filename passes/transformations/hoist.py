@@ -10,9 +10,12 @@ from typing import ClassVar
 import islpy as isl
 from xdsl.ir.affine import AffineExpr, AffineMap
 
+from ..polyhedral.aff_expression import aff_expression
 from ..polyhedral.dependences import DependenceKind
 from ..polyhedral.equivalence.equivalence import compare
 from ..polyhedral.equivalence.last_writers import LastWriters, written
+from ..polyhedral.identifiers import dimension_names
+from ..polyhedral.isl_context import coalesced
 from ..polyhedral.schedule_tree import (
     Leaf,
     Loop,
@@ -40,6 +43,7 @@ from ..schedules.program_edits import (
     only_statement,
     program_order,
     same_iteration,
+    symbols,
     variables_of,
 )
 from ..schedules.schedule import Schedule, Transformation, option
@@ -280,7 +284,24 @@ class _Hoisting:
             map_ = AffineMap(len(kept), len(own_symbols), tuple(map(moved, results)))
             accesses.append(make_access(self.old, access.kind, array, map_, domain, own[access.op]))
         indices = {key: moved(expression) for key, expression in old.indices.items()}
-        return Statement(name, iterators, domain, tuple(accesses), tuple(own.values()), indices)
+        body = tuple(own.values())
+        source = self._first(old, kept)
+        return Statement(name, iterators, domain, tuple(accesses), body, indices, source)
+
+    def _first(self, old: Statement, kept: Sequence[int]) -> tuple[Statement, AffineMap] | None:
+        """The first instances with the values of the variables that are kept, if known."""
+        names = dimension_names(len(old.loops))
+        own = ", ".join(names[k] for k in kept)
+        parameters = list(symbols(self.old))
+        rest = isl.Map(f"{{ {old.name}[{', '.join(names)}] -> [{own}] }}")
+        context = self.old.context
+        first = rest.intersect_domain(old.domain).reverse().intersect_params(context).lexmin()
+        values = isl.PwMultiAff.from_map(coalesced(first))
+        pieces = [values.get_pw_aff(k).coalesce().get_pieces() for k in range(len(names))]
+        if any(len(each) != 1 for each in pieces):
+            return None
+        results = tuple(aff_expression(each[0][1], symbols(self.old)) for each in pieces)
+        return old, AffineMap(len(kept), len(parameters), results)
 
     def _place(self, access: Access) -> tuple[Array, Sequence[AffineExpr]]:
         """Where an element of an array of the invariant is now."""

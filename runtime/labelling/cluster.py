@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from ...costmodel.label_checks import LabelError, checked_labels
 from ...costmodel.labels import LabelledProgram, Workload
-from .messages import Policy
+from .policy import Policy
 from .remote import RemoteLabellingWorker
 
 # It has no types.

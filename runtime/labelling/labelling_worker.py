@@ -15,7 +15,8 @@ from ...costmodel.labels import LabelledProgram, Workload
 from ..measuring.children import Child, StartError
 from ..measuring.clock import SuspensionTolerantClock
 from .measuring_slot import MeasuringSlot
-from .messages import Begun, Candidate, Closed, Failed, FromCompiler, Opened, Policy, Skip
+from .messages import Begun, Candidate, Closed, Failed, FromCompiler, Opened, Skip
+from .policy import Policy
 from .queues import ProgramQueue
 
 AHEAD = 6

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable
 
 from ...costmodel.labels import LabelledProgram, Workload
 from .labelling_worker import LabellingWorker
-from .messages import Policy
+from .policy import Policy
 
 
 def label_here(

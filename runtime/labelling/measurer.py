@@ -27,7 +27,8 @@ from ..measuring.cpu_pace import PaceWatch
 from ..measuring.team import TeamWatch, wake
 from ..measuring.timing import quantile
 from ..measuring.written_arrays import WrittenArray, restore
-from .messages import OUT_OF_MEMORY, Measurement, Opened, Policy
+from .messages import OUT_OF_MEMORY, Measurement, Opened
+from .policy import Policy
 
 Array = NDArray[Any]
 

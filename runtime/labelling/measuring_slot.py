@@ -9,7 +9,8 @@ from ...costmodel.labels import TOO_MUCH_MEMORY
 from ..measuring.candidate_code import ObjectCode
 from ..measuring.children import Child, StartError
 from ..measuring.clock import SuspensionTolerantClock
-from .messages import OUT_OF_MEMORY, Candidate, Measurement, Policy
+from .messages import OUT_OF_MEMORY, Candidate, Measurement
+from .policy import Policy
 from .queues import ProgramQueue
 
 OPEN_LIMIT = 120.0

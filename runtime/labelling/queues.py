@@ -14,7 +14,8 @@ from ..machine.machine_fingerprint import code_generator, machine_fingerprint
 from ..measuring.candidate_code import ObjectCode
 from ..measuring.compare import ROUNDING
 from ..measuring.timing import quantile
-from .messages import Begun, Candidate, Closed, Measurement, Opened, Policy
+from .messages import Begun, Candidate, Closed, Measurement, Opened
+from .policy import Policy
 
 ROUNDING_OF_SUMS = {"f16": 5e-2, "bf16": 4e-1, "f32": 5e-3, "f64": 1e-7}
 """The same where sums may be reassociated: added one by one, many equal terms drift far."""

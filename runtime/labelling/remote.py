@@ -9,7 +9,7 @@ from ...costmodel.label_checks import LabelError, checked_labels
 from ...costmodel.labels import LabelledProgram, Workload
 from ..measuring.children import Child
 from .labelling_worker import LabellingWorker
-from .messages import Policy
+from .policy import Policy
 
 
 class WorkerLost(ChildProcessError):

@@ -25,7 +25,8 @@ from ..measuring.candidate_code import ObjectCode, object_code
 from ..measuring.candidate_loops import TooLarge, candidate_loops
 from ..measuring.children import limit_memory
 from ..program import Function, load
-from .messages import Begun, Candidate, Closed, Failed, Opened, Policy, Skip
+from .messages import Begun, Candidate, Closed, Failed, Opened, Skip
+from .policy import Policy
 
 OF_SEARCHES = (DEFAULT, NEAR_DEFAULT, BEST)
 """Where schedules of searches come from."""

@@ -7,10 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ...costmodel.deciding_model import deciding_model
-from ...costmodel.find import DEFAULT_RANKER, find_loop_pairs, find_model, find_ranker
+from ...costmodel.find import find_loop_pairs, find_model, find_ranker
 from ...costmodel.learning.errors import LearningError
 from ...costmodel.learning.examples import Unsupported
-from ...costmodel.model_names import DEFAULT_MODEL
+from ...costmodel.model_names import DEFAULT_MODEL, DEFAULT_RANKER
 from ...dialects.errors import SourceError
 from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.machine.target import Target

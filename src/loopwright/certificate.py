@@ -28,7 +28,7 @@ if __package__:
 else:  # Two files in a folder, without the compiler.
     from certificate_reader import Text, Values, require  # pyright: ignore[reportMissingImports]
 
-FORMAT, VERSION, OPERATIONS = "loopwright certificate", 3, 500_000_000
+FORMAT, VERSION, OPERATIONS = "loopwright certificate", 4, 500_000_000
 SECONDS, BYTES = 300, 1 << 26  # Limits, as the number of operations.
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 # What partial results begin with; 0 where nothing is said.
@@ -75,28 +75,25 @@ class Check:
         self.is_fast, self.reordered, self.values = data["fast_math"] is True, set(), Values()
         self.program, self.nest = (Text(data, part, self.values) for part in ("program", "nest"))
         self.statements = {each.name: each for each in self.program.statements}
-        is_known = len(self.statements) == len(self.program.statements)
-        require(is_known, "statements of one name")
+        require(len(self.statements) == len(self.program.statements), "statements of one name")
         self.sites = self.nest.statements
         for site in self.sites:
             site.origin = site.origin and self.statements[site.origin]
         self.calls, added = ([s for s in self.sites if bool(s.origin) is e] for e in (True, False))
+        require({s.kinds for s in added} <= {*_ADDED}, "neither a statement nor a copy")
         self.copies, self.firsts, self.lasts = ([s for s in added if s.kinds == e] for e in _ADDED)
-        is_added = (s.kinds in _ADDED and len({a.element for a in s.accesses}) == 1 for s in added)
-        require(all(is_added), "neither a statement nor a copy")
-        self.steps = {each: each.reduction(self.is_fast) for each in self.program.statements}
-        self.steps |= {
-            each: each.reduction(each.origin is None or self.is_fast) for each in self.sites
-        }
+        every = (*self.program.statements, *self.sites)
+        self.steps = {each: each.reduction(self.is_fast or not each.origin) for each in every}
         self.partials = {first.accesses[0].array for first in self.firsts}
         self.parts = {}  # A combination -> its partial result.
         for last in self.lasts:
             (part,) = (each for each in last.accesses if each.number not in self.steps[last][1])
             operation, operands = self.values.nodes[last.stored[0]]
             own = rf"arith.{self.steps[last][0]} .* : {part.element}"
-            is_plain = re.fullmatch(own, operation) and part.array in self.partials
             loads = {self.values.number(f"load {k}") for k in (0, 1)}
-            require(is_plain and {*operands} == loads, "a combination of something else")
+            is_one = {*operands} == loads and len({each.element for each in last.accesses}) == 1
+            is_known = is_one and re.fullmatch(own, operation) and part.array in self.partials
+            require(is_known, "a combination of something else")
             self.parts[last] = part
         # Which arrays of the program the places of an array of the nest stand for; None: copies.
         self.users: dict[str, set[str | None]]
@@ -108,12 +105,16 @@ class Check:
         self.events = {}  # The program's accesses, by name -> its instances, accesses of the nest.
         for site in self.calls:
             self._correspond(site, site.origin)
+        # Instances that need not run: others compute the same, or they copy what is read elsewhere.
+        same, run = data["same"].items(), {site.origin for site in self.calls}
+        self.same = {self.statements[k]: self.statements[k].map(k, text) for k, text in same}
+        left, plain = (s for s in self.program.statements if s not in run), [self.program.copied]
+        self.left = [each for each in left if (each.kinds, each.stored) == ("rw", plain)]
 
     def _correspond(self, site, origin):
         """A statement of the nest computes what one of the program does, from the same accesses."""
         require(site.kinds == origin.kinds, f"accesses of {origin.name}")
-        is_same = site.stored == origin.stored
-        require(is_same, f"the nest computes something else than {origin.name}")
+        require(site.stored == origin.stored, f"something else than {origin.name} is computed")
         self.steps[site] = self.steps[site] if self.steps[site] == self.steps[origin] else ("", ())
         for access, other in zip(site.accesses, origin.accesses, strict=True):
             require(access.element == other.element, f"elements of {access.array}")
@@ -155,12 +156,14 @@ class Check:
                 yield from self.ends(reached.apply_range(place), whole)
 
     def run(self):
-        for check in (self.check_coverage, self.check_extents, self.check_loops):
+        for check in (self.check_coverage, self.check_extents, self.check_loops, self.check_same):
             check()
         for array in sorted(self.partials):
             self.check_partials(array)
         arrays = {access.array for access in self.program.accesses}
-        others = {array for array in arrays if not self.is_direct(array)}
+        others = {a.array for s in self.left for a in s.accesses}
+        others |= {a.array for s in self.same for a in s.accesses if a.is_write}
+        others |= {array for array in arrays - others if not self.is_direct(array)}
         for array in arrays - others:
             try:
                 self.check_order(array)
@@ -196,6 +199,8 @@ class Check:
                 tile = isl.Map(f"{self.nest.space} -> {{ [{last}] -> [{first}] : {each} }}")
                 missing = begins.lexmax().apply_range(tile).subtract(begins).domain()
                 parts.append(begins.domain().subtract(missing))
+            if statement in self.same or statement in self.left:
+                continue
             for part in sorted(parts, key=isl.Set.n_basic_set):  # Simple ones leave less to others.
                 rest = rest.subtract(part).coalesce()
             require(rest.is_empty(), f"{name} does not run: {rest}")
@@ -220,6 +225,7 @@ class Check:
                 steps = [each for each in inside if each.size or " mod " in each.bounds]
                 varies = any(re.search(rf"\bi{depth}\b", each.bounds) for each in steps)
                 require(not (is_vector and varies), "lanes of a vector have different loops inside")
+                is_free = one is not other and one.origin and other.origin
                 for a, b, pairs in one.conflicts(other):
                     for outer in range(depth):
                         pairs = pairs.equate(_IN, outer, _OUT, outer)
@@ -227,7 +233,37 @@ class Check:
                     if is_vector:  # Behind the value of the loop.
                         own, theirs = (each.time[len(loop.time) :] for each in (a, b))
                         pairs = later(pairs, own, theirs, ties=True)
+                        if is_free and not pairs.is_empty() and self.are_free(one, a, other, b):
+                            self.reordered |= {one.origin.name, other.origin.name}
+                            continue  # One statement takes all of its steps before the other.
                     require(pairs.is_empty(), f"a parallel or vector loop carries {a.array}")
+
+    def check_same(self):
+        """Instances compute what those do that stand for them, from values that are the same."""
+        for site, first in self.same.items():
+            is_earlier = later(first.reverse(), site.time, site.time).is_empty()
+            is_known = is_earlier and first.range().is_subset(site.domain)
+            require(is_known, f"no instance stands for {site.name}")
+            accesses = [a for a in self.program.accesses if a.is_write or a.site is site]
+            wanted = self.settled(self.flow(accesses, {a.array for a in site.accesses}, {}))
+            for access in site.accesses:
+                own = isl.UnionSet(site.domain.set_tuple_name(access.name))
+                own = wanted.intersect_domain(own)
+                is_same = isl.UnionMap(named(first, access, access)).apply_range(own).is_subset(own)
+                require(is_same, f"instances of {site.name} compute other values")
+
+    def settled(self, found):
+        """Writes as those that stand for them."""
+        for site, first in self.same.items():
+            for write in (each for each in site.accesses if each.is_write):
+                own = isl.UnionMap(named(first, write, write))
+                found = found.subtract_range(own.domain()).union(found.apply_range(own))
+        return found
+
+    def are_free(self, one, access, other, to):
+        """Whether two accesses are of steps of a reduction that may change places."""
+        (kind, first), (same, second) = self.steps[one], self.steps[other]
+        return kind == same and access.number in first and to.number in second
 
     def is_direct(self, array):
         """Whether elements of an array stand for places of the nest one to one, without copies."""
@@ -246,9 +282,8 @@ class Check:
     def check_order(self, array):
         """Accesses to an element of which one is a write keep their order, but for reductions."""
         for one, other in product(self.program.statements, self.program.statements):
-            (kind, first), (same, second) = self.steps[one], self.steps[other]
             for a, b, pairs in one.conflicts(other, array):
-                is_free = kind == same and a.number in first and b.number in second
+                is_free = self.are_free(one, a, other, b)
                 pairs = later(pairs.reverse(), b.time, a.time).reverse()
                 events = self.events.get(a.name, ()), self.events.get(b.name, ())
                 for (reached, own), (to, end) in () if pairs.is_empty() else product(*events):
@@ -261,9 +296,7 @@ class Check:
     def check_partials(self, array):
         """Partial results begin as neutral elements, and are combined once, after all steps."""
         uses, constants = ([], [], []), set()  # Initialisations, steps, combinations.
-        for access in (
-            each for site in self.sites for each in site.accesses if each.array == array
-        ):
+        for access in (each for each in self.nest.accesses if each.array == array):
             site, (kind, steps) = access.site, self.steps[access.site]
             stage = 0 if site in self.firsts else 2 if access is self.parts.get(site) else 1
             require(stage != 1 or access.number in steps, f"a use of {array}")
@@ -301,17 +334,24 @@ class Check:
         for site in self.calls:
             for own, other in zip(site.accesses, site.origin.accesses, strict=True):
                 names.append(named(site.instances, own, other))
-        link = [named(copy.domain.identity(), *copy.accesses[::-1]) for copy in self.copies]
-        link, names = union(isl.UnionMap, link), union(isl.UnionMap, names)
-        direct = found = self.flow(nest, places, ends)
-        for _ in self.copies:
+        names = union(isl.UnionMap, names)
+        found = self.through(self.flow(nest, places, ends), self.copies)
+        found = self.settled(names.reverse().apply_range(found).apply_range(names))
+        wanted = self.settled(self.through(self.flow(program, arrays, ends), self.left))
+        # Each read is in `found`, and has one write in `wanted`: so a subset is the whole.
+        is_same = found.is_subset(wanted)
+        require(is_same, f"{', '.join(arrays)}: a read sees the value of another write")
+
+    @staticmethod
+    def through(found, copies):
+        """Last writes, and of those that are copies, the last writes of what they read."""
+        link = [named(copy.domain.identity(), *copy.accesses[::-1]) for copy in copies]
+        link, direct = union(isl.UnionMap, link), found
+        for _ in copies:
             through = found.apply_range(link).apply_range(direct)
             found = found.subtract_range(link.domain()).union(through)
-        # Each read is in `found`, and has one write in `wanted`: so a subset is the whole.
-        wanted = self.flow(program, arrays, ends)
-        is_same = names.reverse().apply_range(found).apply_range(names).is_subset(wanted)
-        is_same &= found.intersect_range(link.domain()).is_empty()
-        require(is_same, f"{', '.join(arrays)}: a read sees the value of another write")
+        require(found.intersect_range(link.domain()).is_empty(), "copies of copies without end")
+        return found
 
     def flow(self, accesses, arrays, ends):
         """Reads and elements at the end -> their last writes, or the elements as they were."""

@@ -16,8 +16,8 @@ _EXACT = re.findall(r"\w+", "addi muli maximumf minimumf maxsi maxui minsi minui
 _INEXACT = re.findall(r"\w+", "addf mulf maxnumf minnumf cmpmaxf cmpminf")
 _STEPS = {f"arith.{kind}": (kind, 0, 1) for kind in (*_EXACT, *_INEXACT)}
 _STEPS |= {"arith.subf": ("addf", 0), "math.fma": ("addf", 2), "arith.subi": ("addi", 0)}
-_WORDS = re.findall(r"\w+", "floor ceil max min mod and or not")
-_NAME, _SSA = r"(?!i\d+\b)[A-Za-z]\w*", r"%[\w$.-]+"
+_NAME, _SSA, _WORDS = r"(?!i\d+\b)[A-Za-z]\w*", r"%[\w$.-]+", "floor|ceil|max|min|mod|and|or|not"
+_EXTENSION = r"arith\.ext([su])i {} : i(\d+) to i(\d+)"
 
 Loop = namedtuple("Loop", "time size kind bounds")
 # What is around a statement: the time has positions in blocks and values of loops.
@@ -35,18 +35,21 @@ class Values:
     """Value numbering: what is computed in the same way from the same loads has one number."""
 
     def __init__(self):
-        self.nodes, self.loads, self.numbers = [], [], {}
+        self.nodes, self.leaves, self.numbers = [], [], {}
 
     def number(self, operation, *operands):
-        node = operation, operands
+        if wide := re.fullmatch(_EXTENSION, operation):
+            require(int(wide[2]) < int(wide[3]), operation)
+            inner, value = self.nodes[operands[0]]
+            own = re.fullmatch(_EXTENSION, inner)
+            if own and own[3] == wide[2] and own[1] in ("u", wide[1]):  # Zeros in front: positive.
+                operation, operands = f"arith.ext{own[1]}i {{}} : i{own[2]} to i{wide[3]}", value
+        node, number = (operation, operands), len(self.nodes)
         if node not in self.numbers:
-            self.numbers[node] = number = len(self.nodes)
+            self.numbers[node] = number
             self.nodes.append(node)
-            self.loads.append(
-                ({number} if not operands else set()).union(
-                    *(self.loads[each] for each in operands)
-                )
-            )
+            leaves = (self.leaves[each] for each in operands)
+            self.leaves.append(set().union(*leaves) if operands else {number})
         return self.numbers[node]
 
     def replaced(self, number, others):
@@ -57,13 +60,17 @@ class Values:
             others[number] = self.number(operation, *operands)
         return others[number]
 
-    def steps(self, number, load, kind):
-        """The operations from a load to a value, if all are of a kind, and only these use it."""
-        found = []
+    def kind(self, number):
+        """What accumulates there, and through which operands."""
+        return _STEPS.get(self.nodes[number][0].split()[0], ("",))
+
+    def steps(self, number, load):
+        """The operations from a load to a value, if all are of its kind, and only these use it."""
+        kind, found = self.kind(number)[0], []
         while number != load:
             operation, operands = self.nodes[number]
-            own, *passing = _STEPS.get(operation.split()[0], ("",))
-            places = [k for k, each in enumerate(operands) if load in self.loads[each]]
+            own, *passing = self.kind(number)
+            places = [k for k, each in enumerate(operands) if load in self.leaves[each]]
             if own != kind or len(places) != 1 or places[0] not in passing:
                 return []
             found.append(operation)
@@ -112,8 +119,8 @@ class Statement:
         loads = [a.number for a in others if a.place.is_equal(store.place)]
         if len(self.stored) != 1 or len(loads) != 1:
             return "", ()
-        kind, *_ = _STEPS.get(values.nodes[self.stored[0]][0].split()[0], ("",))
-        found = values.steps(self.stored[0], values.number(f"load {loads[0]}"), kind)
+        kind = values.kind(self.stored[0])[0]
+        found = values.steps(self.stored[0], values.number(f"load {loads[0]}"))
         flags = [re.search(r"fastmath<(.*?)>", operation) for operation in found]
         free = all(each and {"fast", "reassoc"} & {*each[1].split(",")} for each in flags)
         free = found and (free or is_fast or kind in _EXACT)
@@ -124,17 +131,15 @@ class Text:
     """The text of the program or the nest: its arrays and statements."""
 
     def __init__(self, data, part, values):
-        self.values, self.prefix = values, f"_{part}_"
-        parameters, sizes = data["parameters"], data["tile_sizes"]
-        names = [*parameters, *sizes]
+        self.values, self.prefix, self.sizes = values, f"_{part}_", data["tile_sizes"]
+        parameters, names = data["parameters"], [*data["parameters"], *self.sizes]
         is_known = all(re.fullmatch(_NAME, name) for name in names) and len({*names}) == len(names)
         require(is_known, "names of parameters")
         self.space = f"[{', '.join(names)}]"
-        words = [r"i\d+", *_WORDS, *parameters, *(sizes if part == "nest" else ())]
-        self.sizes, self.words = sizes, "|".join(words)
-        least = [f"{name} >= 1" for name in sizes]
+        self.words = "|".join([r"i\d+", _WORDS, *(names if part == "nest" else parameters)])
+        least = ["1 = 1", *(f"{name} >= 1" for name in self.sizes)]
         least += [f"{name} >= 0" for name, of in parameters.items() if of.startswith("memref.dim ")]
-        context = isl.Set(f"{self.space} -> {{ [] : {' and '.join(['1=1', *least])} }}")
+        context = isl.Set(f"{self.space} -> {{ [] : {' and '.join(least)} }}")
         self.scalars = {name: values.number(name) for name in data["scalars"]}
         self.arrays = {name: Array(f"_{name}", 0, *each) for name, each in data["arrays"].items()}
         self.extents, self.made, self.statements, self.accesses = {}, {}, [], []
@@ -145,8 +150,7 @@ class Text:
             require(depth < len(self.blocks), f"indentation of {line}")
             del self.blocks[depth + 1 :]
             self._line(self.blocks[-1], line.strip())
-        for statement in self.statements:
-            require(statement.stored, f"{statement.name} stores nothing")
+        require(all(each.stored for each in self.statements), "a statement stores nothing")
 
     def head(self, depth, text, signs=""):
         """The loops around in isl's syntax; requires that a text has numbers, names and signs."""
@@ -190,21 +194,21 @@ class Text:
         """A load, a store or an operation; all copies to a local array make the same of a value."""
         access = rf"(?:({_SSA}) = load|store ({_SSA}),) ({_NAME})\[(.*)\] : (\w+)"
         if found := re.fullmatch(access, line):
-            _, stored, *place = found.groups()
-            load = self.values.number(f"load {len(statement.accesses)}")
-            array = self._access(statement, "w" if stored else "r", *place)
-        if found and stored:
-            statement.stored.append(statement.values[stored])
-            is_copy = statement.origin is None and statement.kinds == "rw"
-            made = statement.stored[0] if is_copy else self.copied
-            is_same = self.made.setdefault(array, made) == made
-            require(
-                is_same and (made == self.copied or array in self.extents), f"copies to {array}"
-            )
-            return
-        if found:
-            made = self.made.setdefault(array, self.copied)
-            value = self.values.replaced(made, {self.copied: load})
+            _, stored, name, subscripts, element = found.groups()
+            array, made = self.arrays[name].name, (self.copied, element)
+            if stored:
+                statement.stored.append(statement.values[stored])
+                if statement.origin is None and statement.kinds == "r":
+                    made = statement.stored[0], statement.accesses[0].element
+            known = self.made.setdefault(array, made)
+            require(known == made or not stored, f"copies to {name}")
+            require(known == (self.copied, element) or array in self.extents, f"copies to {name}")
+            self._check_type(known[0], known[1], element)
+            self._access(statement, "w" if stored else "r", name, subscripts, element, known[1])
+            if stored:
+                return
+            load = self.values.number(f"load {len(statement.accesses) - 1}")
+            value = self.values.replaced(known[0], {self.copied: load})
         else:
             found = re.fullmatch(rf"({_SSA}) = ((?:arith|math)\.[^{{]*)", line)
             require(found, f"not in the subset: {line}")
@@ -214,14 +218,21 @@ class Text:
         require(found[1] not in statement.values, f"{found[1]} is defined twice")
         statement.values[found[1]] = value
 
-    def _access(self, statement, kind, name, subscripts, element):
+    def _check_type(self, value, source, element):
+        """Copies have the type of what they copy, or that to which they extend it."""
+        operation, operands = self.values.nodes[value]
+        wide = re.fullmatch(rf"arith\.ext\w+ {{}} : {source} to {element}", operation)
+        is_wide = wide and operands == (self.copied,)
+        is_typed = is_wide if operation.startswith("arith.ext") else source == element
+        require(is_typed, f"copies of {source} as {element}")
+
+    def _access(self, statement, kind, name, subscripts, element, source):
         array, number = self.arrays[name], len(statement.accesses)
         outer = [f"i{k}" for k in range(array.depth)]
         place = statement.map(array.name, ", ".join([*outer, subscripts] if subscripts else outer))
         require((place.dim(_OUT), element) == (array.rank, array.element), f"an access to {name}")
         name, time = f"{statement.name}_{number}", (*statement.time, str(number))
-        own = Access(statement, number, name, array.name, kind == "w", place, time, element)
+        own = Access(statement, number, name, array.name, kind == "w", place, time, source)
         statement.accesses.append(own)
         self.accesses.append(own)
         statement.kinds += kind
-        return array.name

@@ -86,6 +86,13 @@ def test_import_is_quick() -> None:
         ["schedule"],
         ["schedule", "-t", "0", "--explain"],
         ["bench", "-t", "0"],
+        ["tune"],
+        ["tune", "-t", "0"],
+        ["report"],
+        ["report", "-t", "0"],
+        ["calibrate", "-t", "0", "-o"],
+        ["verify", "polybench/gemm"],
+        ["deps"],
     ],
 )
 def test_wrong_arguments_are_told_without_the_compiler(arguments: list[str]) -> None:

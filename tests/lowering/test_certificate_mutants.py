@@ -18,6 +18,8 @@ from loopwright.lowering.certificate import certificate
 from loopwright.passes.polyhedral.isl_context import bounded
 
 from ..support import certified_text
+from .test_certificate_instances import CASES
+from .test_certificate_instances import text_of as text_of_case
 
 CERTIFIED = [
     ("gemm", "distribute{loops=i},tile{loops=S1.i,k,S1.j sizes=2,3,4},interchange{loops=jt,kt,it},"
@@ -28,14 +30,20 @@ CERTIFIED = [
     ("atax", "distribute{loops=S1.i},vectorize{loops=S0.i width=4}"),
     ("mvt", "tile{loops=S0.i sizes=T}"),
     ("mvt", "tile{loops=S0.j sizes=3},rfactor{loops=S0.j}"),
+    *((name, "") for name in CASES),
 ]  # fmt: skip
-SIZES = [{**dict.fromkeys(("n", "m", "ni", "nj", "nk"), size), "tsteps": 3} for size in (5, 7)]
+SIZES = [
+    {**dict.fromkeys(("n", "m", "ni", "nj", "nk"), size), "tsteps": 3, "steps": steps}
+    for size, steps in ((5, 3), (7, 4))
+]
 
 
 @cache
 def text_of(number: int) -> str:
     """A certificate, as JSON."""
     name, pipeline = CERTIFIED[number]
+    if name in CASES:
+        return text_of_case(name)
     entry = catalogue()[f"polybench/{name}"]
     function = loopwright.load(entry.text)[entry.function]
     return json.dumps(certificate(function.schedule(pipeline, fast_math=True)))
@@ -86,6 +94,8 @@ def mutant(source: random.Random, lines: list[str]) -> list[str]:
         lines[number], lines[other] = lines[other], lines[number]
     elif kind == 5:
         swaps = (("for :", "for parallel :"), (" parallel", ""), (" vector", ""), ("addf", "mulf"),
+                 ("extsi", "extui"), ("extui", "extsi"), ("i16", "i32"), ("A_buffer", "A"),
+                 ("load A[", "load A_buffer["), ("load p_hoisted", "load c"),
                  (">=", ">"), ("<", "<="), (" and ", " or "), ("if : not", "if :"))  # fmt: skip
         lines[number] = line.replace(*source.choice(swaps), 1)
     else:
@@ -99,7 +109,14 @@ def check(seeds: range) -> int:
     for seed in seeds:
         source = random.Random(seed)
         data = json.loads(text_of(source.randrange(len(CERTIFIED))))
-        data["nest"] = mutant(source, data["nest"])
+        same = source.choice([*data["same"], ""])
+        if same and source.random() < 0.3:
+            data["same"][same] = mutant(source, [data["same"][same]])[-1:]
+            data["same"][same] = "".join(data["same"][same])
+        elif source.random() < 0.2:
+            data["program"] = mutant(source, data["program"])
+        else:
+            data["nest"] = mutant(source, data["nest"])
         if is_accepted(data):
             accepted += 1
             assert is_right(data), f"seed {seed}"

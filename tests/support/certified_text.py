@@ -39,6 +39,7 @@ class _Nest:
         self.memory: dict[Any, int] = {}
         self.backward = backward
         self.fresh = count()
+        self.extended: dict[int, tuple[str, str, int]] = {}
         self.codes: dict[str, Any] = {}
 
     def block(
@@ -107,9 +108,20 @@ class _Nest:
         if "constant" in text:
             number = float(text.split()[1])
             values[result] = 0 if number == 0 else _hash(number)
+        elif extension := re.fullmatch(r"(arith.ext[su]i) \S+ : (i\d+) to (i\d+)", text):
+            values[result] = self.extension(extension[1], extension[2], extension[3], operands[0])
         else:
             other = _hash(_SSA.sub("{}", text), *operands)
             values[result] = ring(*operands) % PRIME if ring else other
+
+    def extension(self, kind: str, narrow: str, wide: str, value: int) -> int:
+        """More bits of a number; where it had more put in front already, as from what it was."""
+        first, middle, source = self.extended.get(value, ("", "", 0))
+        if middle.endswith(f" {narrow}") and first in (kind, "arith.extui"):
+            kind, narrow, value = first, middle.split()[0], source
+        result = _hash(kind, narrow, wide, value)
+        self.extended[result] = kind, f"{narrow} {wide}", value
+        return result
 
     def value(self, text: str, names: dict[str, Any]) -> Any:
         if text not in self.codes:

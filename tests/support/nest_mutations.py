@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+
+from xdsl.ir.affine import AffineExpr, AffineMap
 
 from loopwright.lowering.loops.storage import Offset, Placement
 from loopwright.lowering.nest.index_expression import Connective
 from loopwright.lowering.nest.nest import Block, Call, For, Guard, Nest, Once, TileSplit, walk
 from loopwright.lowering.validation.generated import Generated
+from loopwright.passes.polyhedral.scop import Access, Array, Scop
+from loopwright.passes.schedules.program_edits import make_access
 
 Rebuild = Callable[[Nest], Nest]
 NEVER = Connective("any", ())
@@ -28,6 +33,56 @@ def mutants(generated: Generated) -> Iterator[tuple[str, Generated]]:
             others = list(generated.placements)
             others[number] = changed
             yield f"{placement.array.name}: {what}", replace(generated, placements=others)
+
+
+def subscript_mutants(generated: Generated) -> Iterator[tuple[str, Generated]]:
+    """Statements that access another element, or another array."""
+    generated = replace(generated, rewritings=())
+    scop = generated.scop
+    for statement in scop.statements:
+        for number, access in enumerate(statement.accesses):
+            for what, array, results in _elements(scop, access):
+                map_ = AffineMap(access.map.num_dims, access.map.num_symbols, tuple(results))
+                other = make_access(scop, access.kind, array, map_, statement.domain, access.op)
+                accesses = (*statement.accesses[:number], other, *statement.accesses[number + 1 :])
+                statements = tuple(
+                    replace(each, accesses=accesses) if each is statement else each
+                    for each in scop.statements
+                )
+                changed = replace(generated, scop=replace(scop, statements=statements))
+                yield f"{statement.name}, access {number}: {what}", changed
+
+
+def _elements(scop: Scop, access: Access) -> Iterator[tuple[str, Array, list[AffineExpr]]]:
+    results = list(access.map.results)
+    if access.is_opaque:
+        return
+    for k in range(len(results)):
+        for by in (1, -1):
+            shifted = [*results[:k], results[k] + by, *results[k + 1 :]]
+            yield f"subscript {k} {by:+d}", access.array, shifted
+    for k in range(len(results) - 1):
+        swapped = [*results[:k], results[k + 1], results[k], *results[k + 2 :]]
+        yield f"subscripts {k} and {k + 1} swapped", access.array, swapped
+    for array in scop.arrays:
+        is_alike = len(array.shape) == len(results) and not array.is_local
+        if is_alike and array is not access.array and not access.array.is_local:
+            yield f"{array.name} for {access.array.name}", array, results
+
+
+def several(
+    source: random.Random, generated: Generated, count: int
+) -> Iterator[tuple[str, Generated]]:
+    """Random mutants with two or three faults each."""
+    for _ in range(count):
+        names: list[str] = []
+        mutant = generated
+        for _ in range(source.randint(2, 3)):
+            found = [*mutants(mutant), *subscript_mutants(mutant)]
+            if found:
+                name, mutant = source.choice(found)
+                names.append(name)
+        yield "; ".join(names), mutant
 
 
 def with_nest(generated: Generated, nest: Nest) -> Generated:

@@ -6,7 +6,8 @@ from collections.abc import Generator, Mapping
 
 import numpy as np
 
-from ....passes.search.tile_size_search import CHOSEN, Batches, Plan
+from ....passes.search.names import GUIDED
+from ....passes.search.tile_size_search import Batches, Plan
 from ....support.extras import extra_for
 from .gaussian_process import Scales, fit
 
@@ -55,7 +56,7 @@ def by_network(plan: Plan) -> Batches:
     values = np.array([[known[point] for point in usable]])
     network = TileNetworks(points[usable][None].astype(float), values, plan.seed)
     order = np.argsort(network.predict(points.astype(float))[0])
-    yield order[:CHOSEN].tolist()
+    yield order[:GUIDED].tolist()
 
 
 def guided(plan: Plan) -> Batches:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from ...estimate.scheduling_context import SchedulingContext
 from ...polyhedral.schedule_tree import nests
 from ...schedules.schedule import Schedule
+from .. import names
 from . import affine, cache_tiling, fusion, parallelisation, registers
 from .loop_pairs import LoopPairModel
 from .moves import Proposer, changes
@@ -52,7 +53,7 @@ FULL = (
 )
 """LOOPer's space and ours."""
 
-SPACES: Mapping[str, Sequence[Stage]] = {"full": FULL, "looper": LOOPER}
+SPACES: Mapping[str, Sequence[Stage]] = dict(zip(names.SPACES, (FULL, LOOPER), strict=True))
 
 
 def with_loop_pairs(stages: Sequence[Stage], model: LoopPairModel) -> Sequence[Stage]:

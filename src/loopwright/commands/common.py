@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from ..passes.schedules.schedule import Schedule
     from ..runtime.program import Function
 
+_UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
+
 LARGEST_SEED = 2**63
 """What torch and files of labels can hold is less."""
 
@@ -306,3 +308,14 @@ def warn_of_damage(*directories: Path) -> bool:
     for damage in damaged:
         print(f"loopwright: warning: left out: {damage.reason}", file=sys.stderr)
     return bool(damaged)
+
+
+def parse_time(text: str, option: str = "--budget") -> float:
+    """Seconds from `2s`, `5m`, `1.5h`, `300ms` or a number; raises UsageError."""
+    match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)(ms|s|m|h|)", text)
+    if match is None or not float(match[1]):
+        raise UsageError(f"{option} expects a time such as 2s, 5m or 300ms, got '{text}'")
+    seconds = float(match[1]) * _UNITS[match[2]]
+    if seconds > MOST_SECONDS:
+        raise UsageError(f"{option} must be at most {MOST_SECONDS} seconds, got '{text}'")
+    return seconds

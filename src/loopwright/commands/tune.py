@@ -31,33 +31,18 @@ examples:
 from __future__ import annotations
 
 import argparse
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING
 
-from ..costmodel.find import DEFAULT_RANKER, INTERCHANGE_MODEL
-from ..costmodel.model_names import DEFAULT_MODEL
-from ..passes.schedules.schedule import Schedule
-from ..passes.search.beam import WIDEST_BEAM
-from ..passes.search.result import Progress, Result
-from ..passes.search.searches import find_search, search_names
-from ..passes.search.space.stages import SPACES
-from ..passes.search.tile_size_search import CHOSEN, tile_search_names
-from ..passes.syntax.schedule_ops import to_sequence
-from ..runtime.bench import plots
-from ..runtime.calling.ranges import MOST_SECONDS
-from ..runtime.measuring.timing import format_seconds
-from ..runtime.program import Function
-from ..runtime.tuning.tiles import TileOptions, TileResult, tune_tiles
-from ..runtime.tuning.tune import TuningOptions, tune
-from ..session.describing import tuning_result
-from ..session.records import TuningResult
-from ..session.shipped_kernels import comparison
-from ..support.json_records import Document
-from ..support.output_files import write_output
-from ..support.progress import ProgressLine
+from ..costmodel.model_names import DEFAULT_MODEL, DEFAULT_RANKER, INTERCHANGE_MODEL
+from ..passes.search.names import (
+    BEAM,
+    GUIDED,
+    SPACES,
+    WIDEST_BEAM,
+    search_names,
+    tile_search_names,
+)
 from . import UsageError
 from .common import (
     add_program_arguments,
@@ -66,15 +51,16 @@ from .common import (
     check_output,
     check_seed,
     check_threads,
-    format_table,
     one_function,
+    parse_time,
 )
 from .file_arguments import WrittenFile
 from .job_array import add_cluster_arguments, print_job_script
-from .json_output import emit
-from .program_inputs import argument_values, load_inputs
-from .shipped import add_size_argument, find_kernel
-from .tune_cluster import LEASE, add_searches_argument, check_cluster, tune_in_cluster
+from .shipped import add_size_argument
+from .tune_arguments import LEASE, SAMPLE, TILE_SEARCH, add_searches_argument, check_cluster
+
+if TYPE_CHECKING:
+    from ..passes.search.algorithm import SearchKind
 
 COMBINED = {
     (True, False): "ranked",
@@ -97,47 +83,6 @@ NOT_FOR_TILES = (
     ),
 )
 """Options that mean nothing where only tile sizes are tuned."""
-
-TILE_SEARCH = "guided"
-"""How tile sizes are chosen, when nothing is said."""
-
-SAMPLE = 1.0
-"""Percent of all combinations of tile sizes that are run, when nothing is said."""
-
-_NOTHING = "interrupted before anything was found"
-
-UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
-
-
-@dataclass(frozen=True)
-class TuneDocument(Document):
-    """Result of `loopwright tune`."""
-
-    document: ClassVar[str] = "tune"
-
-    function: Annotated[str, "the name of the function"]
-    bound: Annotated[float | None, "seconds after which the program as written was ended"]
-    result: Annotated[TuningResult, "what was found"]
-
-
-@dataclass(frozen=True)
-class TileDocument(Document):
-    """Result of `loopwright tune --tiles`."""
-
-    document: ClassVar[str] = "tune-tiles"
-
-    function: Annotated[str, "the name of the function"]
-    tiling: Annotated[str, "the schedule with named tile sizes"]
-    sizes: Annotated[Mapping[str, int], "the best tile sizes"]
-    seconds: Annotated[float, "of a call with these sizes"]
-    schedule: Annotated[str, "the schedule with these sizes as constants"]
-    speedup: Annotated[float | None, "of that over the program as written"]
-    default: Annotated[float | None, "the speed-up of the default schedule"]
-    measured: Annotated[int, "combinations of sizes that were run"]
-    combinations: Annotated[int, "combinations that there are"]
-    elapsed: Annotated[float, "seconds of the search"]
-    ended: Annotated[str, "done, time or interrupted"]
-    bound: Annotated[float | None, "seconds after which the program as written was ended"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -178,7 +123,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--space",
-        choices=tuple(SPACES),
+        choices=SPACES,
         help="the search space: LOOPer's, or the full one (default: full)",
     )
     parser.add_argument(
@@ -186,9 +131,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"the model that chooses interchanges, such as {INTERCHANGE_MODEL} (default: try all)",
     )
-    parser.add_argument(
-        "--beam", type=int, help=f"schedules kept per level (default: {TuningOptions.beam})"
-    )
+    parser.add_argument("--beam", type=int, help=f"schedules kept per level (default: {BEAM})")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
     parser.add_argument(
         "--forget",
@@ -213,7 +156,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sample",
         type=float,
         metavar="PERCENT",
-        help=f"share of all combinations to run, besides {CHOSEN} more (default: {SAMPLE:g})",
+        help=f"share of all combinations to run, besides {GUIDED} more (default: {SAMPLE:g})",
     )
     tiles.add_argument(
         "--tile-search",
@@ -234,110 +177,20 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     budget = None if arguments.budget is None else parse_time(arguments.budget, option)
     function = one_function(arguments)
+    from .tune_run import run_search, run_tiles
+
     if arguments.tiles:
-        return _run_tiles(arguments, function, budget)
-    line = ProgressLine()
-    options = TuningOptions(
-        budget,
-        arguments.threads,
-        arguments.fast_math,
-        arguments.model or DEFAULT_MODEL,
-        _search_name(arguments),
-        arguments.space or TuningOptions.space,
-        TuningOptions.beam if arguments.beam is None else arguments.beam,
-        arguments.seed,
-        not arguments.forget,
-        lambda progress: line.update(_text(progress, budget)),
-        arguments.rank or DEFAULT_RANKER,
-        arguments.interchange,
-        not arguments.no_runs,
-    )
-    values = argument_values(arguments, function, load_inputs(arguments))
-    entry = find_kernel(arguments.file)
-    compared = None if entry is None else comparison(entry, function, values)
-    if arguments.cluster_folder is not None:
-        return tune_in_cluster(arguments, function, values, options, compared, line)
-    with line:
-        try:
-            result = tune(function, values, options, compared)
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(_NOTHING) from None
-    print(_describe(result))
-    emit(TuneDocument(function.name, result.bound, tuning_result(result)))
-    if arguments.plot is not None:
-        _plot(function, result, Path(arguments.plot))
-    if arguments.output is not None:
-        _write(result.best, arguments.output)
-    return 0
-
-
-def _run_tiles(arguments: argparse.Namespace, function: Function, budget: float | None) -> int:
-    line = ProgressLine(0)
-    options = TileOptions(
-        arguments.pipeline,
-        (SAMPLE if arguments.sample is None else arguments.sample) / 100,
-        arguments.tile_search or TILE_SEARCH,
-        budget,
-        arguments.threads,
-        arguments.fast_math,
-        arguments.seed,
-        not arguments.forget,
-        lambda progress: line.update(
-            f"runs, best {format_seconds(progress.best)}", progress.measured, progress.planned
-        ),
-    )
-    values = argument_values(arguments, function, load_inputs(arguments))
-    with line:
-        try:
-            result = tune_tiles(function, values, options)
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"{_NOTHING}; started again, it goes on from here") from None
-    print(_describe_tiles(result))
-    emit(
-        TileDocument(
-            function.name,
-            str(result.tiling),
-            result.sizes,
-            result.seconds,
-            str(result.schedule),
-            result.speedup,
-            result.default,
-            result.measured,
-            result.combinations,
-            result.elapsed,
-            result.ended,
-            result.bound,
-        )
-    )
-    if arguments.output is not None:
-        _write(result.schedule, arguments.output)
-    return 0
-
-
-def _plot(function: Function, result: Result, file: Path) -> None:
-    drawing, ((axes,),) = plots.figure(1)
-    series = {
-        "predicted": [step.predicted for step in result.path],
-        "measured": [step.measured for step in result.path],
-    }
-    known = {name: values for name, values in series.items() if any(values)}
-    steps = [step.step for step in result.path]
-    plots.draw_path(axes, steps, known, f"{function.name}: speed-up over the program as written")
-    plots.write(drawing, file)
-
-
-def _write(schedule: Schedule, file: str) -> None:
-    # A format string would print the name of the class around it.
-    write_output(file, str(to_sequence(schedule)) + "\n")
+        return run_tiles(arguments, function, budget)
+    return run_search(arguments, function, budget, search_name(arguments))
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    name = _search_name(arguments)
+    name = search_name(arguments)
     if arguments.search not in (None, name):
         raise UsageError(
             f"--rank and --registers are searches: leave out --search {arguments.search}"
         )
-    kind = None if name is None else find_search(name)
+    kind = None if name is None else _find_search(name)
     if arguments.tiles:
         way, options = "tunes nothing but tile sizes", NOT_FOR_TILES
     else:
@@ -366,6 +219,8 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.output is not None:
         check_output(Path(arguments.output))
     if arguments.plot is not None:
+        from ..runtime.bench import plots
+
         try:
             plots.check_plot(Path(arguments.plot))
         except plots.PlottingError as error:
@@ -374,81 +229,13 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError(f"--beam must be between 1 and {WIDEST_BEAM}, got {arguments.beam}")
 
 
-def _search_name(arguments: argparse.Namespace) -> str | None:
+def _find_search(name: str) -> SearchKind:
+    from ..passes.search.searches import find_search
+
+    return find_search(name)
+
+
+def search_name(arguments: argparse.Namespace) -> str | None:
     """The search that the options mean; None for the usual one."""
     wanted = arguments.rank is not None, arguments.registers
     return COMBINED.get(wanted, arguments.search)
-
-
-def parse_time(text: str, option: str = "--budget") -> float:
-    """Seconds from `2s`, `5m`, `1.5h`, `300ms` or a number; raises UsageError."""
-    match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)(ms|s|m|h|)", text)
-    if match is None or not float(match[1]):
-        raise UsageError(f"{option} expects a time such as 2s, 5m or 300ms, got '{text}'")
-    seconds = float(match[1]) * UNITS[match[2]]
-    if seconds > MOST_SECONDS:
-        raise UsageError(f"{option} must be at most {MOST_SECONDS} seconds, got '{text}'")
-    return seconds
-
-
-def _text(progress: Progress, budget: float | None) -> str:
-    """How far a search is, how fast, and how long it will take at most."""
-    seconds = max(progress.seconds, 1e-3)
-    runs = f", {progress.measurements} runs" if progress.measurements else ""
-    left = "" if budget is None else f", {max(0.0, budget - seconds):.0f} s left"
-    return (
-        f"{progress.candidates} schedules ({progress.candidates / seconds:.0f}/s){runs}, "
-        f"best {progress.speedup:.2f}x{left}"
-    )
-
-
-def _describe_tiles(result: TileResult) -> str:
-    sizes = ", ".join(f"{name}={size}" for name, size in result.sizes.items())
-    lines = [
-        f"tiling: {result.tiling}",
-        f"best sizes: {sizes}: {format_seconds(result.seconds)}",
-        f"{result.measured} of {result.combinations} combinations measured in "
-        f"{result.elapsed:.1f} s{_ENDS[result.ended]}",
-    ]
-    if result.speedup is not None and result.default is not None:
-        lines.append(
-            f"as constants: {result.speedup:.2f}x over the program as written; "
-            f"the default schedule: {result.default:.2f}x"
-        )
-        if result.speedup <= result.default:
-            lines.append("these sizes are not kept for schedule='auto': default is faster")
-    if result.ended != "done":
-        lines.append("started again, it goes on from here")
-    return "\n".join([*lines, f"{_bound(result)}{result.schedule}"])
-
-
-def _bound(result: Result | TileResult) -> str:
-    """What to know of the speed-ups where the program as written was ended: a line, or nothing."""
-    if result.bound is None:
-        return ""
-    return (
-        f"as written, the program takes more than {format_seconds(result.bound)}: measured "
-        "speed-ups are over that, and results were compared with the default schedule's\n"
-    )
-
-
-_ENDS = {"done": "", "time": ", the budget is spent", "interrupted": ", interrupted"}
-
-
-def _describe(result: Result) -> str:
-    rows = [["step", "predicted", "measured"]]
-    for step in result.path:
-        cells = (f"{s:.2f}x" if s is not None else "-" for s in (step.predicted, step.measured))
-        rows.append([step.step, *cells])
-    compared = ""
-    if result.default and result.measured:
-        compared = f", {result.measured / result.default:.2f}x over the default schedule"
-    remarks = "".join(f"{remark}\n" for remark in result.remarks)
-    return (
-        f"{format_table(rows, numbers=True)}\n\n"
-        f"{result.candidates} schedules, {result.predictions} predictions, "
-        f"{result.measurements} measurements in {result.seconds:.1f} s"
-        f"{_ENDS[result.ended]}{compared}\n"
-        f"{remarks}{_bound(result)}"
-        f"{str(result.best) or 'as written'}"
-    )

@@ -26,9 +26,6 @@ from . import UsageError
 from .common import format_table
 from .json_output import emit
 
-LEASE = 60.0
-"""Seconds without a heartbeat after which others take a search over."""
-
 
 @dataclass(frozen=True)
 class TuneClusterDocument(Document):
@@ -39,30 +36,6 @@ class TuneClusterDocument(Document):
     function: Annotated[str, "the name of the function"]
     found: Annotated[tuple[FoundSchedule, ...], "by the searches of all workers, best first"]
     given_up: Annotated[int, "searches with which too many workers were lost"]
-
-
-def add_searches_argument(parser: argparse.ArgumentParser) -> None:
-    """The argument `--searches`."""
-    parser.add_argument(
-        "--searches",
-        type=int,
-        metavar="N",
-        help="searches with seeds from --seed on, for --cluster-folder (default: 8)",
-    )
-
-
-def check_cluster(arguments: argparse.Namespace) -> None:
-    """Raises UsageError."""
-    if arguments.cluster_folder is None:
-        if arguments.searches is not None:
-            raise UsageError("--searches is for --cluster-folder; add that")
-        return
-    if arguments.budget is None or arguments.no_runs:
-        raise UsageError("--cluster-folder is for searches that run candidates: give a --budget")
-    if arguments.plot is not None:
-        raise UsageError("--plot draws one search: leave it out, or --cluster-folder")
-    if arguments.searches is not None and not 1 <= arguments.searches <= 1_000_000:
-        raise UsageError(f"--searches must be between 1 and 1000000, got {arguments.searches}")
 
 
 def tune_in_cluster(

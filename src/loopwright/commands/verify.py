@@ -19,51 +19,14 @@ examples:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from collections.abc import Iterator
+from pathlib import Path
 
 from ..runtime.program import Function, Program
-from ..runtime.verifying.answer import Answer, Relation
-from ..runtime.verifying.verify import verify
-from ..support.json_records import Document, Record
-from ..support.progress import ProgressLine
 from . import UsageError
 from .common import add_fast_math_argument, add_quiet_argument
 from .file_arguments import ReadFile
-from .json_output import emit
-from .shipped import add_cflags_argument, load_program
-
-NOT_KNOWN = 2
-
-
-@dataclass(frozen=True)
-class Difference(Record):
-    """An element that two programs leave with different values."""
-
-    element: Annotated[str, "the element"]
-    first: Annotated[str, "its value after the first program"]
-    second: Annotated[str, "its value after the second program"]
-    sizes: Annotated[Mapping[str, int], "the sizes of the run"]
-
-
-@dataclass(frozen=True)
-class VerifyAnswer(Record):
-    """Whether two functions compute the same."""
-
-    function: Annotated[str, "the function of the first program"]
-    relation: Annotated[str, "equal, different, or not known"]
-    reason: Annotated[str | None, "why it is not known, or that one leaves an array"]
-    difference: Annotated[Difference | None, "what shows that they are different"]
-
-
-@dataclass(frozen=True)
-class VerifyDocument(Document):
-    """Result of `loopwright verify`."""
-
-    document: ClassVar[str] = "verify"
-
-    answers: Annotated[tuple[VerifyAnswer, ...], "one per pair of functions"]
+from .shipped import add_cflags_argument, find_kernel, load_program
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,33 +52,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints an answer for each function."""
-    first, second = (
-        load_program(name, arguments.cflags) for name in (arguments.first, arguments.second)
-    )
-    relations: list[Relation] = []
-    answers: list[VerifyAnswer] = []
-    line = ProgressLine()
-    for one, other in _pairs(arguments, first, second):
-        with line:
-            line.update(f"comparing {one.name}")
-            answer = verify(one, other, assume=arguments.assume, fast_math=arguments.fast_math)
-        print(f"{one.name}: {answer}")
-        relations.append(answer.relation)
-        answers.append(_facts(one.name, answer))
-    emit(VerifyDocument(tuple(answers)))
-    if Relation.DIFFERENT in relations:
-        return 1
-    return NOT_KNOWN if Relation.NOT_KNOWN in relations else 0
+    names = arguments.first, arguments.second
+    # What is not there is told before the compiler is loaded for the other one.
+    missing = [each for each in names if find_kernel(each) is None and not Path(each).exists()]
+    order = dict.fromkeys((*missing, *names))
+    programs = {name: load_program(name, arguments.cflags) for name in order}
+    first, second = (programs[name] for name in names)
+    found = list(_pairs(arguments, first, second))
+    from .verify_run import show_answers
 
-
-def _facts(function: str, answer: Answer) -> VerifyAnswer:
-    witness, run = answer.witness, answer.demonstration
-    shown = (
-        None
-        if witness is None or run is None
-        else Difference(run.element, str(run.first), str(run.second), witness.sizes)
-    )
-    return VerifyAnswer(function, answer.relation.value, answer.reason, shown)
+    return show_answers(arguments, found)
 
 
 def _pairs(

@@ -90,7 +90,7 @@ def test_labels_with_fast_math_are_stored_as_such(
         return 1
 
     monkeypatch.setenv("LOOPWRIGHT_MODELS", str(tmp_path))
-    monkeypatch.setattr("loopwright.commands.calibrate.label_and_store", store)
+    monkeypatch.setattr("loopwright.commands.calibrate_run.label_and_store", store)
     for options in ([], ["--fast-math"]):
         assert main(["calibrate", "--budget", "1s", *options]) == 1
     assert asked == [False, True]
@@ -104,7 +104,7 @@ def test_calibration_adapts_to_the_labels_of_its_journal(
         for number in range(12):
             journal.append(rows_of(labelled_program(number, machine_fingerprint())))
 
-    monkeypatch.setattr("loopwright.commands.calibrate.label_and_store", lambda *_, **__: 0)
+    monkeypatch.setattr("loopwright.commands.calibrate_run.label_and_store", lambda *_, **__: 0)
     result = tmp_path / "result.json"
     command = ["calibrate", "--model", "additive", "--budget", "1s", "--json", str(result)]
     assert main(command) == 0

@@ -8,11 +8,12 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 
 import pytest
 from support.choice import SeededChooser
 from support.differential import function_of
-from support.nest_mutations import mutants
+from support.nest_mutations import mutants, several, subscript_mutants
 from support.random_programs import seeded_program, seeded_sizes
 from support.random_schedules import random_schedule
 from support.scops import schedule_of
@@ -23,6 +24,7 @@ from loopwright.dialects.errors import SourceError
 from loopwright.lowering.validation.generated import Generated
 from loopwright.lowering.validation.kept_dependences import KeptDependences
 from loopwright.lowering.validation.validate import validate
+from loopwright.lowering.validation.verdict import NotKnownError
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.formats import apply_text
 
@@ -118,6 +120,9 @@ func.func @sum(%n: index, %A: memref<?x?xi32>, %s: memref<?xi32>) {
 }
 """
 
+# Mutants with two or three faults, besides all with one.
+SEVERAL = 10
+
 CASES = {
     "loops": (GEMM, {"n": 3}, ""),
     "tiled": (
@@ -151,7 +156,7 @@ def outcome(kept: KeptDependences, nest: Generated) -> Outcome | None:
     """What a run of the nest gives; None where it cannot be right."""
     try:
         return NestExecution(kept, nest).run()
-    except WrongRunError:
+    except (WrongRunError, NotKnownError):
         return None
 
 
@@ -164,6 +169,10 @@ def counted(schedule: Schedule, sizes: Mapping[str, int]) -> Counter[tuple[str, 
     assert outcome(kept, nest) == expected
     assert str(validate(kept, nest)) == "proved"
     found: Counter[tuple[str, str]] = Counter()
+    others = chain(subscript_mutants(nest), several(random.Random(0), nest, SEVERAL))
+    for what, mutant in others:
+        if validate(kept, mutant).is_proved:
+            assert outcome(kept, mutant) == expected, f"{schedule} with {sizes}: {what}"
     for what, mutant in mutants(nest):
         is_right = outcome(kept, mutant) == expected
         verdict = validate(kept, mutant)
@@ -194,6 +203,32 @@ def test_what_is_copied_out_of_a_packed_copy(again: str) -> None:
     schedule = apply_text(f"pack{{loops=i array=x}},{again}", schedule_of(ROWS))
     found = counted(schedule, {"n": 3})
     assert found["wrong", "violated"] >= 50
+
+
+DEAD = """
+func.func @f(%n: index, %A: memref<?xf64>, %B: memref<?xf64>, %C: memref<?xf64>) {
+  affine.for %i = 0 to %n {
+    %a = affine.load %C[%i] : memref<?xf64>
+    affine.store %a, %A[%i] : memref<?xf64>
+  }
+  affine.for %i = 0 to %n {
+    %a = affine.load %C[%i] : memref<?xf64>
+    %b = arith.mulf %a, %a : f64
+    affine.store %b, %A[%i] : memref<?xf64>
+  }
+  return
+}
+"""
+
+
+def test_arguments_are_accessed_where_the_program_does() -> None:
+    """Also those that it does not write, and where what it reads has never been written."""
+    schedule = schedule_of(DEAD)
+    kept = kept_dependences(schedule)
+    found = dict(subscript_mutants(generated(schedule, {})))
+    assert {"S0, access 0: subscript 0 +1", "S0, access 1: B for A"} <= found.keys()
+    for what, mutant in found.items():
+        assert not validate(kept, mutant).is_proved, what
 
 
 def check_random(seed: int) -> None:

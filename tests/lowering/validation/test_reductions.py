@@ -116,3 +116,59 @@ def test_steps_that_load_nothing_else_of_their_element() -> None:
     backwards = Call(nest.nest.body.statement, (Index.variable(nest.nest.variable) * -1 + 31,))
     changed = replace(nest, nest=replace(nest.nest, body=backwards), rewritings=())
     assert validate(kept_dependences(program), changed).violation is not None
+
+
+EXTREMA = """
+func.func @f(%n: index, %B: memref<?xf32>, %D: memref<?xf32>) {
+  affine.for %i = 0 to %n {
+    affine.for %k = 0 to %n {
+      %b = affine.load %B[FIRST] : memref<?xf32>
+      %d = affine.load %D[%k] : memref<?xf32>
+      %c = STEP %b, %d : f32
+      affine.store %c, %B[FIRST] : memref<?xf32>
+      %e = affine.load %B[OTHER] : memref<?xf32>
+      %f = LAST %e, %d : f32
+      affine.store %f, %B[OTHER] : memref<?xf32>
+    }
+  }
+  return
+}
+"""
+
+
+def vectors(first: str, other: str, step: str, last: str, *, fast: bool = False) -> Verdict:
+    """What validation says of four iterations of `i` at once."""
+    text = EXTREMA.replace("FIRST", first).replace("OTHER", other)
+    scop = schedule_of(text.replace("STEP", step).replace("LAST", last)).program
+    schedule = Schedule.original(scop, reassociate=fast)
+    nest = generated(schedule, {})
+    assert isinstance(nest.nest, For)
+    loop = replace(nest.nest, loop=replace(nest.nest.loop, vector=4))
+    changed = replace(nest, nest=loop, vectors=(loop,), rewritings=())
+    return validate(kept_dependences(schedule), changed)
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "step", "last", "fast", "expected"),
+    [
+        ("%i", "-%i + symbol(%n)", "arith.maximumf", "arith.maximumf", False, True),
+        ("%i", "%i + 1", "arith.minimumf", "arith.minimumf", False, True),
+        # Steps that keep their order, or do not commute.
+        ("%i", "-%i + symbol(%n)", "arith.addf", "arith.addf", False, False),
+        ("%i", "-%i + symbol(%n)", "arith.addf", "arith.addf", True, True),
+        ("%i", "-%i + symbol(%n)", "arith.maximumf", "arith.minimumf", True, False),
+        ("%i", "-%i + symbol(%n)", "arith.maximumf", "arith.divf", True, False),
+        # Two lanes of one statement accumulate in one element.
+        ("%i", "0", "arith.maximumf", "arith.maximumf", True, False),
+        ("%i floordiv 2", "-%i + symbol(%n)", "arith.maximumf", "arith.maximumf", True, False),
+        ("%i + %k", "-%i + symbol(%n)", "arith.maximumf", "arith.maximumf", True, True),
+        ("%i + %k", "0", "arith.maximumf", "arith.maximumf", True, False),
+    ],
+)
+def test_steps_of_two_statements_in_vectors(
+    first: str, other: str, step: str, last: str, fast: bool, expected: bool
+) -> None:
+    verdict = vectors(first, other, step, last, fast=fast)
+    assert verdict.is_proved == expected, str(verdict)
+    if verdict.violation is not None:
+        assert verdict.violation.property is Property.PARALLELISM

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from loopwright.costmodel.labelled_data import RandomWorkload
-from loopwright.runtime.labelling.messages import Policy
+from loopwright.runtime.labelling.policy import Policy
 
 distributed = pytest.importorskip("distributed")
 

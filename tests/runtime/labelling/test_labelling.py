@@ -28,14 +28,8 @@ from loopwright.runtime.jit import object_code as jit
 from loopwright.runtime.labelling.labelling_worker import LabellingWorker
 from loopwright.runtime.labelling.measurer import Measurer, relative_difference
 from loopwright.runtime.labelling.measuring_slot import MeasuringSlot
-from loopwright.runtime.labelling.messages import (
-    Candidate,
-    Closed,
-    Measurement,
-    ObjectCode,
-    Opened,
-    Policy,
-)
+from loopwright.runtime.labelling.messages import Candidate, Closed, Measurement, ObjectCode, Opened
+from loopwright.runtime.labelling.policy import Policy
 from loopwright.runtime.labelling.queues import ProgramQueue
 from loopwright.runtime.measuring.arena import HUGE_PAGE, MARGIN, Arena, array_bytes
 from loopwright.runtime.measuring.children import StartError

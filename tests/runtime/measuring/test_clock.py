@@ -12,7 +12,7 @@ import pytest
 from support.workloads import FixedWorkload
 
 from loopwright.costmodel.labels import ProgramInstance
-from loopwright.runtime.labelling.messages import Policy
+from loopwright.runtime.labelling.policy import Policy
 from loopwright.runtime.labelling.remote import RemoteLabellingWorker
 from loopwright.runtime.measuring import clock as stopwatch
 from loopwright.runtime.measuring.clock import LONGEST_GAP, SuspensionTolerantClock

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from loopwright.runtime.labelling.measurer import MOST_UNSTEADY, Measurer
-from loopwright.runtime.labelling.messages import Policy
+from loopwright.runtime.labelling.policy import Policy
 from loopwright.runtime.measuring import cpu_pace as watching
 from loopwright.runtime.measuring.cpu_pace import PATIENCE, PAUSE, PaceWatch
 

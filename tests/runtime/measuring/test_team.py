@@ -14,14 +14,8 @@ from loopwright.costmodel.labels import ProgramInstance
 from loopwright.runtime.calling.signature import Sizes
 from loopwright.runtime.labelling import measuring_slot
 from loopwright.runtime.labelling.measuring_slot import LONGEST_APART, LOOK_AGAIN, MeasuringSlot
-from loopwright.runtime.labelling.messages import (
-    Candidate,
-    Closed,
-    Measurement,
-    ObjectCode,
-    Opened,
-    Policy,
-)
+from loopwright.runtime.labelling.messages import Candidate, Closed, Measurement, ObjectCode, Opened
+from loopwright.runtime.labelling.policy import Policy
 from loopwright.runtime.labelling.queues import ProgramQueue
 from loopwright.runtime.measuring import team
 from loopwright.runtime.measuring.team import ATTEMPTS, FAR, TeamWatch

@@ -135,7 +135,7 @@ def lost_workers(home: Home, random: Random, times: int) -> Iterator[str]:
 
     from loopwright.costmodel.labelled_data import RandomWorkload
     from loopwright.runtime.labelling.cluster import label_on_cluster
-    from loopwright.runtime.labelling.messages import Policy
+    from loopwright.runtime.labelling.policy import Policy
 
     policy = Policy(budget=0.002, enough=0.0005)
     for turn in range(times):

@@ -30,10 +30,11 @@ from .....passes.estimate.scheduling_context import SchedulingContext
 from .....passes.syntax.pipeline import parse_pipeline
 from .....runtime.jit.cache import cache_directory
 from .....support.progress import ProgressLine
-from ....find import DEFAULT_RANKER, find_ranker
+from ....find import find_ranker
 from ....learning.examples import ProgramExamples, load_examples
 from ....learning.metrics import spearman
 from ....learning.pairs import ProgramPairs, read_pairs
+from ....model_names import DEFAULT_RANKER
 from ....models.learned_model import TrainingOptions
 from ....original import original_schedule
 from ..tournament import FEATURES, Tournament

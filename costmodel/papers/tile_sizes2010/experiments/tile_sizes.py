@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 
 from .....passes.estimate.scheduling_context import SchedulingContext
 from .....passes.schedules.schedule import Schedule
+from .....passes.search.names import GUIDED
 from .....passes.search.space.tile_size_space import TileSpace
-from .....passes.search.tile_size_search import CHOSEN, Plan, TileSearch
+from .....passes.search.tile_size_search import Plan, TileSearch
 from .....runtime.tuning.tiles import promising_points
 from ..tile_network import TileNetworks
 from ..tile_searches import by_chance, by_network, guided
@@ -87,7 +88,7 @@ def networks(plans: Sequence[Plan], seconds: Array) -> list[float]:
         [plan.generator().permutation(len(points))[: plan.sampled] for plan in plans]
     )
     trained = TileNetworks(points[samples], seconds[samples], plans[0].seed)
-    buckets = np.argsort(trained.predict(points), 1)[:, :CHOSEN]
+    buckets = np.argsort(trained.predict(points), 1)[:, :GUIDED]
     return [
         float(min(seconds[sample].min(), seconds[bucket].min()))
         for sample, bucket in zip(samples, buckets, strict=True)

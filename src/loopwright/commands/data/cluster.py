@@ -14,7 +14,7 @@ from ...costmodel.dataset.errors import DatasetError
 from ...costmodel.dataset.rows import Row
 from ...costmodel.labelled_data import SeededWorkload
 from ...runtime.labelling.local import label_here
-from ...runtime.labelling.messages import Policy
+from ...runtime.labelling.policy import Policy
 from ...runtime.labelling.shared_folder import label_in_share, shared_rows
 from ...support.json_records import Document
 from ...support.shared_work import ATTEMPTS, SharedWork, SharedWorkError, progress

@@ -7,7 +7,7 @@ import math
 import os
 from pathlib import Path
 
-from ...runtime.labelling.messages import Policy
+from ...runtime.labelling.policy import Policy
 from .. import UsageError
 from ..common import add_fast_math_argument, add_quiet_argument
 

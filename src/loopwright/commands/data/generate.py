@@ -17,7 +17,7 @@ from ...costmodel.labelled_data import (
 )
 from ...costmodel.labels import LabelledProgram
 from ...runtime.labelling.local import label_here
-from ...runtime.labelling.messages import Policy
+from ...runtime.labelling.policy import Policy
 from ...runtime.machine.machine_fingerprint import machine_fingerprint
 from ...support.shared_work import LEASE
 from .. import UsageError

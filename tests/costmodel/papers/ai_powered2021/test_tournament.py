@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from support.scops import schedule_of
 
-from loopwright.costmodel.find import DEFAULT_RANKER, find_ranker
+from loopwright.costmodel.find import find_ranker
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.examples import ProgramExamples
 from loopwright.costmodel.learning.metrics import spearman
+from loopwright.costmodel.model_names import DEFAULT_RANKER
 from loopwright.costmodel.models.learned_model import TrainingOptions, TrainingProgress
 from loopwright.costmodel.models.model_files import load_model, save_model
 from loopwright.costmodel.papers.ai_powered2021.duel_network import scaled

@@ -11,10 +11,11 @@ import pytest
 from loopwright.cli import main
 from loopwright.costmodel.dataset.rows import rows_of
 from loopwright.costmodel.dataset.store import Writer
-from loopwright.costmodel.find import INTERCHANGE_MODEL, find_loop_pairs, find_model
+from loopwright.costmodel.find import find_loop_pairs, find_model
 from loopwright.costmodel.labels import Label, LabelledProgram
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.examples import ProgramExamples, Unsupported
+from loopwright.costmodel.model_names import INTERCHANGE_MODEL
 from loopwright.costmodel.models.learned_model import TrainingOptions
 from loopwright.costmodel.models.model_files import load_model
 from loopwright.costmodel.models.registry import model_class

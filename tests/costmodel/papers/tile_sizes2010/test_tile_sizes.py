@@ -13,9 +13,10 @@ from loopwright.costmodel.papers.tile_sizes2010.gaussian_process import Scales, 
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.search.names import GUIDED
 from loopwright.passes.search.space.run_time_tilings import run_time_tilings
 from loopwright.passes.search.space.tile_size_space import USUAL, TileSpace
-from loopwright.passes.search.tile_size_search import CHOSEN, Plan, find_tile_search
+from loopwright.passes.search.tile_size_search import Plan, find_tile_search
 from loopwright.passes.transformations.tile import Tile
 from loopwright.runtime.program import load
 from loopwright.runtime.tuning import evaluator, tiles
@@ -59,7 +60,7 @@ def test_a_smooth_function_is_learned(name: str) -> None:
     seconds = smooth(SPACE.points)
     plan = Plan(SPACE, 106, seed=1)
     known = search(name, plan, seconds)
-    assert len(known) <= plan.measurements == 106 + CHOSEN
+    assert len(known) <= plan.measurements == 106 + GUIDED
     chance = search("random", plan, seconds)
     assert min(known.values()) < 1.5 <= min(chance.values()) + 0.5
     assert min(known.values()) <= min(chance.values())
@@ -71,7 +72,7 @@ def test_a_narrow_ridge_is_found() -> None:
     seconds = np.where(SPACE.points[:, 1] == 4, 0.5 + 0.01 * basin, basin).tolist()
     for seed in range(5):
         known = search("guided", Plan(SPACE, 106, seed), seconds)
-        assert len(known) == 106 + CHOSEN
+        assert len(known) == 106 + GUIDED
         assert min(known.values()) == pytest.approx(0.67)
 
 
