@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
-
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around
 from ..schedules.errors import TransformationError
@@ -11,6 +9,7 @@ from ..schedules.schedule import Schedule
 from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel
 from ..transformations.strip_mine import StripMine
+from .thread_parts import part_size
 
 
 def parallel_strips(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
@@ -32,7 +31,7 @@ def parallel_strips(schedule: Schedule, nest: Tree, context: SchedulingContext) 
     trips = statement.trips(band)[found]
     target = schedule.target
     lanes = max(target.lanes(a.array.element_type) for a in statement.statement.accesses)
-    size = ceil(trips / context.threads / lanes) * lanes
+    size = part_size(statement, band[found], trips, context.threads, lanes)
     try:
         cut = schedule.apply(StripMine((f"{name}.{band[found].name}",), size))
         outer = loops_around(cut.tree, name)[: found + 1]

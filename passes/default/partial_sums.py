@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
-
 from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, loops
@@ -13,6 +11,7 @@ from ..transformations.parallel import Parallel
 from ..transformations.rfactor import Rfactor
 from ..transformations.strip_mine import StripMine
 from .steps import attempt
+from .thread_parts import part_size
 
 PARTIAL_WORK = 16
 """Instances per element of the partial results that threads sum up, at least."""
@@ -47,11 +46,11 @@ def partial_results(
     None where that is not legal, or takes long beside the rest.
     """
     statistics = context.statistics(schedule.scop)
-    share = (
-        max(statistics.statements[name].trips((nest,))[0] for name in nest.schedule)
-        / context.threads
+    trips, most = max(
+        (statistics.statements[name].trips((nest,))[0], name) for name in nest.schedule
     )
-    step = StripMine((f"{statement}.{nest.name}",), ceil(share / rows) * rows)
+    size = part_size(statistics.statements[most], nest, trips, context.threads, rows)
+    step = StripMine((f"{statement}.{nest.name}",), size)
     try:
         (part,) = step.resolve(schedule).new_loops(schedule)
         divided = schedule.apply(step)

@@ -10,7 +10,7 @@ A copy of the array for each thread pays where the array is small against the lo
 
 from __future__ import annotations
 
-from math import ceil, prod
+from math import prod
 
 from ..estimate.local_extents import stored_statistics
 from ..estimate.parallel_profitability import LEAST_INSTANCES
@@ -25,6 +25,7 @@ from ..transformations.strip_mine import StripMine
 from ..transformations.vectorize import Vectorize
 from .opaque_statements import opaque_statements
 from .steps import added_statements, attempt
+from .thread_parts import part_size
 
 ELEMENT = 0.75
 """The time that an element of a copy takes to begin and to add up, in usual instances."""
@@ -68,7 +69,7 @@ def _private(schedule: Schedule, name: str, context: SchedulingContext) -> Sched
         copied = work / context.threads + ELEMENT * context.threads * elements
         if trips >= context.threads and work >= LEAST_INSTANCES and copied <= GAIN * work:
             names = tuple(f"{name}.{each.name}" for each in outer[: depth + 1])
-            size = ceil(trips / context.threads)
+            size = part_size(statement, loop, trips, context.threads)
             apart = attempt(schedule, Distribute(names)) if len(loop.schedule) > 1 else None
             for start in (schedule, apart):
                 found = None if start is None else _strips(start, name, names[-1], size)

@@ -10,7 +10,8 @@ from support.scops import schedule_of
 
 import loopwright
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.outer_vectors import SUMS, outer_vectors
+from loopwright.passes.default.outer_vectors import outer_vectors
+from loopwright.passes.default.wider_vectors import REGISTERS
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
@@ -92,7 +93,7 @@ def test_windows(zen3: None, kind: str, outer: str, inner: str, columns: int, ta
     found = answer(text)
     width = 4 if kind == "f64" else 8
     steps = [] if found is None else [str(step) for step in found.transformations]
-    possible = {f"vectorize{{loops={inner} width={each * width}}}" for each in SUMS}
+    possible = {f"vectorize{{loops={inner} width={each * width}}}" for each in REGISTERS}
     assert possible & {*steps}
     x, y = np.random.default_rng(1).random((2, 12, columns + taps)).astype(TYPES[kind])
     results = np.zeros((2, 12, columns), TYPES[kind])
