@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def shares(first: int, end: int, size: int, threads: int) -> list[int]:
     bounds = [0]
     for thread in range(threads):
         bounds.append(bounds[-1] + share + (thread < more))
-    return [sum(parts[a:b]) for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [sum(parts[a:b]) for a, b in pairwise(bounds)]
 
 
 @pytest.mark.parametrize("threads", [2, 3, 8])
