@@ -25,9 +25,7 @@ from ...dialects.vector import is_vector, vector_of
 from ...passes.polyhedral.fused_products import keep_fused
 from ...passes.polyhedral.gathers import (
     CHECKED,
-    GatherLanes,
     argument_arrays,
-    gather_lanes,
     whole_arrays,
 )
 from ...passes.polyhedral.schedule_tree import Loop
@@ -37,6 +35,7 @@ from ..nest.index_expression import Index, Quotient, linear_form
 from ..nest.nest import Call
 from .alignment import RowAccess
 from .array_views import cast_to, row_of
+from .checked_gathers import lanes_inside
 from .gather_offsets import gather_offsets
 from .ir_builder import IRBuilder, vector_constant, vector_of_zeros
 from .lane_places import Lanes, Place, along_lanes, elements_to, locate, stride_in
@@ -161,12 +160,6 @@ class StatementEmitter:
         if statement.is_opaque:
             return False
         arguments = self._arguments(call)
-        inspected = self.inspected.get(statement.name, ())
-        if any(
-            where is GatherLanes.APART and gather not in inspected
-            for gather, where in self._gather_lanes(statement, arguments, lanes).items()
-        ):
-            return False
         for access in statement.accesses:
             located = along_lanes(self._subscripts(access, statement.name, arguments), lanes)
             if located is None:
@@ -177,20 +170,6 @@ class StatementEmitter:
                 return False
         indices = statement.indices.values()
         return all(self._along(statement, each, arguments, lanes) is not None for each in indices)
-
-    def _gather_lanes(
-        self, statement: Statement, arguments: Mapping[int, Index], lanes: Lanes
-    ) -> Mapping[memref.LoadOp, GatherLanes]:
-        """How the gathers of a statement lie in the lanes of a vector."""
-
-        def step(value: Access | AffineExpr) -> int | None:
-            if isinstance(value, Access):
-                place = along_lanes(self._subscripts(value, statement.name, arguments), lanes)
-                return None if place is None or any(place.steps) else 0
-            located = self._along(statement, value, arguments, lanes)
-            return None if located is None else located[1]
-
-        return gather_lanes(statement, step)
 
     def _along(
         self,
@@ -334,16 +313,20 @@ class StatementEmitter:
         first = Index()
         column = statement.indices.get(operation.indices[-1])
         located = column and self._along(statement, column, arguments, lanes)
-        if any(is_vector(row.type) for row in rows):  # As can_use_lanes allows, if inspected.
+        mask, mark = self._mask(lanes), self._mark(statement, operation)
+        if any(is_vector(row.type) for row in rows):
             broadcast = partial(self._broadcast, width=lanes.width)
+            if mark == CHECKED:
+                mask = lanes_inside(self.builder, array, indices, mask, lanes.width, broadcast)
+                mark = INSPECTED
             offsets = gather_offsets(self.builder, array, indices, broadcast)
             rows = [self.builder.constant(0, IndexType())] * len(rows)
         elif located and located[1] == 1:
             first, offsets = located[0], self._lane_offsets(lanes.width, 1)
         kind = vector_of(operation.res.type, lanes.width)
         places = [*rows, self.builder.value(first)]
-        gather = vector.GatherOp(array, places, offsets, self._mask(lanes), self._zero(kind))
-        gather.attributes[self._mark(statement, operation)] = UnitAttr()
+        gather = vector.GatherOp(array, places, offsets, mask, self._zero(kind))
+        gather.attributes[mark] = UnitAttr()
         return self.builder.emit(gather).result
 
     def _mark(self, statement: Statement, gather: memref.LoadOp) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..estimate.elementary_functions import has_elementary_functions
-from ..estimate.gather_costs import gathers_in_lanes
 from ..estimate.local_extents import stored_statistics
 from ..estimate.loops_around import has_conditions, has_masks
 from ..estimate.program_statistics import (
@@ -126,8 +125,6 @@ def _walks_rows(
         if across is None:
             return False
         if has_conditions(statement, outer, vector) and not has_masks(statement.statement, target):
-            return False
-        if not gathers_in_lanes(statement, across):
             return False
         for access in statement.statement.accesses:
             if not _is_known(access, statistics):

@@ -18,6 +18,9 @@ from .strided_accesses import LEAST_SCATTERED
 CHECKED_LOAD = 1.5
 """Cycles to compare subscripts with extents, to find an address and to load from it."""
 
+COMPARED_LANE = 1.0
+"""Cycles of a lane to compare the subscripts of a row of its own with extents."""
+
 EXTRACTED_LANE = 2.0
 """Cycles of a lane of short elements, which no gather is for: LLVM loads one after the other."""
 
@@ -61,10 +64,13 @@ def gather_cycles(
         return loads
     found = gathers_along(statement.statement, statement.direction(loops, vector))
     apart = (GatherLanes.SPREAD, GatherLanes.APART)
-    return {
-        op: loads[op] + (_lane_cycles(op, machine) * lanes if where in apart else 0.0)
-        for op, where in found.items()
-    }
+    cycles = dict(loads)
+    for op, where in found.items():
+        if where in apart:
+            cycles[op] += _lane_cycles(op, machine) * lanes
+        if where is GatherLanes.APART and not _is_unchecked(op, statement):
+            cycles[op] += COMPARED_LANE * lanes
+    return cycles
 
 
 def _is_unchecked(gather: memref.LoadOp, statement: StatementStatistics) -> bool:
@@ -85,9 +91,8 @@ def gathers_in_lanes(
 
     LLVM makes none of checks, and none of loads that are not neighbours.
     """
-    checked = (GatherLanes.SAME, GatherLanes.ROW, GatherLanes.SPREAD) if explicit else ()
-    inspected = tuple(GatherLanes) if explicit else (GatherLanes.SAME, GatherLanes.ROW)
-    return all(
-        where in (inspected if op in statement.inspected else checked)
+    inspected = (GatherLanes.SAME, GatherLanes.ROW)
+    return explicit or all(
+        where in inspected and op in statement.inspected
         for op, where in gathers_along(statement.statement, direction).items()
     )
