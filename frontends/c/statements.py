@@ -403,9 +403,14 @@ class Statements:
         self._store(variable.cell, "", f"memref<{kind.mlir}>", value, node, guarded=guarded)
 
     def _cell_name(self, name: str, block: TextBlock[Piece]) -> str:
-        """A name that nothing inside of the block has either: cells are at its beginning."""
+        """A name that nothing inside of the block has either: cells are at its beginning.
+
+        Nor has what is around: a branch may be printed again inside of the block that has it.
+        """
         found = [self.names.take(name)]
-        while found[-1] in block.inner:
+        while found[-1] in block.inner or any(
+            found[-1] in each.names for each in self.emitter.blocks
+        ):
             found.append(self.names.take(name))
         for each in found[:-1]:
             self.names.release(each)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TypeAlias
 
 from clang import cindex
@@ -24,7 +25,9 @@ from .tree import (
     Literal,
     Name,
     Statement,
+    Subscript,
     Symbol,
+    walk,
 )
 
 _MOST = 16
@@ -96,10 +99,15 @@ class StructureValues:
             values = [self._number(value, each) for each in numbers]
         if None in values:
             return None
-        is_held = called.kind.name not in (*_PLACES, "CALL_EXPR")  # it may read what is assigned
+        known = [each for each in targets if each is not None]
+        given = [each for each in values if each is not None]
+        written = frozenset(filter(None, map(_root, known)))
+        is_held = called.kind.name not in (*_PLACES, "CALL_EXPR") or any(
+            _is_moved(each, written) for each in given
+        )  # it may read what is assigned
         last: list[Statement] = []
-        for target, each, path in zip(targets, values, numbers, strict=True):
-            assert target is not None and each is not None
+        for target, each, path in zip(known, given, numbers, strict=True):
+            target = _with_held_subscripts(target, written, first)
             if is_held:
                 spelled = (one if isinstance(one, int) else one.spelling for one in path)
                 held = Symbol("_".join(map(str, spelled)), target.type, place, 0)
@@ -176,6 +184,37 @@ class StructureValues:
                 return None
             base, kind = found, step.type
         return base
+
+
+def _root(place: Expression) -> Symbol | None:
+    """The variable that a number is in."""
+    while isinstance(place, Subscript):
+        place = place.base
+    return place.symbol if isinstance(place, Name) else None
+
+
+def _is_moved(place: Expression, written: frozenset[Symbol]) -> bool:
+    """Whether subscripts read what is assigned, as in `t = a[t.next]`."""
+    subscripts = (each.index for each in walk(place) if isinstance(each, Subscript))
+    return any(
+        isinstance(each, Name) and each.symbol in written
+        for subscript in subscripts
+        for each in walk(subscript)
+    )
+
+
+def _with_held_subscripts(
+    place: Expression, written: frozenset[Symbol], first: list[Statement]
+) -> Expression:
+    """A place whose subscripts are computed `first` where they read what is assigned."""
+    if not isinstance(place, Subscript) or not _is_moved(place, written):
+        return place
+    base, index = _with_held_subscripts(place.base, written, first), place.index
+    if any(isinstance(each, Name) and each.symbol in written for each in walk(index)):
+        held = Symbol("subscript", index.type, index.place, 0)
+        first.append(Declare(index.place, 0, 0, held, index))
+        index = Name(index.place, held.type, held)
+    return replace(place, base=base, index=index)
 
 
 def is_structure(kind: cindex.Type) -> bool:

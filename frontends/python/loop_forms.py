@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeGuard, cast
 
 from .captured import SEQUENCES, Captured
@@ -32,12 +32,19 @@ class LoopForms(ast.NodeTransformer):
         self.source = source
         self.captured = captured
         self.taken = taken
+        self._definition: ast.FunctionDef | None = None
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """A function."""
+        self._definition = node
+        return self.generic_visit(node)
 
     def visit_For(self, node: ast.For) -> ast.AST | list[ast.stmt]:
         """A loop, or the statements that it is."""
         node.iter = self._turned(node.iter)
         copies = self._copies(node)
         if copies is not None:
+            self._check_unread_behind(node)
             visited = [self.visit(each) for each in copies]
             return [
                 each
@@ -75,6 +82,22 @@ class LoopForms(ast.NodeTransformer):
             substitution = _Substitution(meanings)
             copies += [cast(ast.stmt, substitution.visit(copied(each))) for each in node.body]
         return copies
+
+    def _check_unread_behind(self, loop: ast.For) -> None:
+        """Raises SourceError where a variable of a loop that is gone is read behind it."""
+        assert loop.end_lineno is not None and loop.end_col_offset is not None
+        end = loop.end_lineno, loop.end_col_offset
+        if self._definition is None:
+            return
+        for name in _bound(loop.target):
+            found = list(_free(name, self._definition))
+            behind = [each for each in found if (each.lineno, each.col_offset) > end]
+            if behind and all(isinstance(each.ctx, ast.Load) for each in behind):
+                raise self.source.error(
+                    behind[0],
+                    f"'{name}' is used behind its loop",
+                    "use the last constant, or another variable",
+                )
 
     def _table_positions(self, node: ast.For) -> list[ast.expr] | None:
         """The values of a short range along a table of the enclosing scope: `dx[k]`."""
@@ -293,3 +316,19 @@ def _place_at(node: ast.expr | ast.stmt, written: ast.expr) -> ast.expr:
     for each in ast.walk(node):
         ast.copy_location(each, written)
     return cast(ast.expr, node)
+
+
+def _bound(target: ast.expr) -> set[str]:
+    """The names that a loop gives values to."""
+    return {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
+
+
+def _free(name: str, node: ast.AST) -> Iterator[ast.Name]:
+    """The uses of a name that are in no loop that gives values to it."""
+    if isinstance(node, ast.Name) and node.id == name:
+        yield node
+    around = [node] if isinstance(node, ast.For) else getattr(node, "generators", ())
+    if any(name in _bound(each.target) for each in around):
+        return
+    for each in ast.iter_child_nodes(node):
+        yield from _free(name, each)

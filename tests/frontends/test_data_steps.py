@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from support.random_python import load_source
 
 import loopwright
 from loopwright import f64, i64
+from loopwright.errors import SourceError
 
 DX, DY = [1, 0, -1, 0], (0, 1, 0, -1)
 WEIGHTS = np.array([0.5, 0.25, 2.0, 1.0])
@@ -73,3 +77,14 @@ def test_tables_are_affine_offsets(kernel: loopwright.PythonKernel) -> None:
     assert "scf." not in kernel.mlir
     values = np.random.default_rng(2).standard_normal((2, 9, 8))
     kernel.check(9, 8, values[0], values[1])
+
+
+@pytest.mark.parametrize("loop", ["for k in range(4):", "for k in DX:"])
+def test_variables_of_unrolled_loops_are_not_those_of_the_module(loop: str, tmp_path: Path) -> None:
+    text = (
+        "import loopwright\nfrom loopwright import f64\nDX, k = [1, 0, -1, 0], 5\n"
+        "@loopwright.kernel\ndef f(n: int, a: f64['n']):\n    for i in range(1, n - 1):\n"
+        f"        {loop}\n            a[i] += DX[k]\n        a[i] += k\n"
+    )
+    with pytest.raises(SourceError, match="used behind its loop"):
+        load_source(text, tmp_path, "unrolled")

@@ -45,6 +45,10 @@ BODIES = {
     " if (j > 1 && d[i][j - 2] > 3) s += d[i][j - 2]; e[i][0] = s; }",
     "a variable set in both": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { int v;"
     " if (i > 0 && d[i - 1][j] > 4) v = d[i - 1][j]; else v = j; e[i][j] += v; }",
+    "a variable of a branch that is printed again": "for (int i = 0; i < n; i++)"
+    " for (int j = 0; j < m; j++)"
+    " if ((j > 0 && d[i][j - 1] > 3) || (i > 0 && d[i - 1][j] > 3)) {"
+    " int v = d[i][j]; for (int k = 0; k < j; k++) v += k; d[i][j] = v; v += i; e[i][j] = v; }",
     "in the condition of a loop": "for (int i = 1; i < n; i++) { int j = i; int t = d[0][i];"
     " while (j > 0 && d[0][j - 1] > t) { d[0][j] = d[0][j - 1]; j--; } d[0][j] = t; }",
 }

@@ -5,8 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
-from support.c_code import compilers
+from support.c_code import assert_same_as_compiled, compilers
 
 import loopwright
 
@@ -194,3 +195,27 @@ def test_functions_take_and_give_them(tmp_path: Path) -> None:
     made = loopwright.drop_in(original, output)
     assert {"f1", "f5", "f6", "f9", "g1", "g2"} <= set(made.replaced)
     assert _printed(output) == _printed(original)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "node t = d[0]; for (int i = 0; i < n; i++) { t = d[t.next]; e[i].x = t.z; e[i].w = t.w; }",
+        "for (int i = 0; i < n; i++) d[i] = d[d[i].next];",
+        "for (int i = 0; i < n; i++) d[d[i].next] = e[i];",
+        "for (int i = 0; i < n; i++) d[e[i].next] = e[n - 1 - i];",
+    ],
+)
+def test_subscripts_are_those_of_before_the_assignment(body: str, tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(
+        "typedef struct { int x, next, z, w; } node;\n"
+        "void f(int n, int m, node *d, node *restrict e) {\n#pragma scop\n"
+        f"    {body}\n#pragma endscop\n}}\n"
+    )
+
+    def arrays() -> dict[str, np.ndarray]:
+        found = np.random.default_rng(5).integers(0, 9, (2, 9, 4)).astype(np.int32)
+        return {"d": found[0], "e": found[1]}
+
+    assert_same_as_compiled(path, [(9, 4)], arrays)
