@@ -80,9 +80,7 @@ def _chains(schedule: Schedule, statements: Sequence[Statement], loop: Loop) -> 
         for store, load in product(source.writes, target.reads):
             if not store.array.name == load.array.name == dependence.array:
                 continue
-            through = isl.UnionMap.from_map(
-                store.relation.apply_range(load.relation.reverse())
-            )
+            through = isl.UnionMap.from_map(store.relation.apply_range(load.relation.reverse()))
             pairs = carried.intersect(through)
             if not pairs.is_empty():
                 yield _Value(*_ends(source, store, target, load), _distance(pairs, function))
