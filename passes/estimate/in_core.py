@@ -33,6 +33,9 @@ from .scheduled_program import ScheduledProgram, innermost_loop, value_in_iterat
 from .strided_accesses import LARGEST_STRIDE
 from .vector_loops import VectorLoops
 
+MOST_TOGETHER = 24
+"""Statements in a loop up to which chains are followed from one to the next."""
+
 INTERLEAVED = 4
 """Vectors that LLVM computes side by side where it makes them by itself."""
 
@@ -377,7 +380,9 @@ class InCoreTime:
             return float(self._program.machine.latencies[operation_class(type(last), last)])
         # Loops that are unrolled are copies.
         around = loops_around(schedule.tree, name)[place_of(loop, loops)]
-        names = (name,) if any(loops_of(around.body)) else statements(around.body)
+        names = statements(around.body)
+        if len(names) > MOST_TOGETHER or any(loops_of(around.body)):
+            names = (name,)
         known = self._recurrences.get((around, names))
         if known is None:
             known = self._recurrences[around, names] = recurrence(schedule, names, around)

@@ -30,6 +30,9 @@ _PRODUCTS = (arith.MulfOp,)
 _Reached = tuple[float, type[Operation]]
 """Cycles after which a value is known, and what computes it at last."""
 
+_Body = tuple[Statement, dict[SSAValue, frozenset[int]], set[Operation]]
+"""A statement, its results that vary, and comparisons that are a part of selections."""
+
 
 def recurrence(schedule: Schedule, names: Sequence[str], loop: Loop) -> float:
     """Cycles per iteration of a loop that statements in its body wait for earlier iterations.
@@ -46,9 +49,13 @@ def recurrence(schedule: Schedule, names: Sequence[str], loop: Loop) -> float:
     # LLVM adds last what comes from the iteration before, but does not know which one comes later.
     is_movable = schedule.reassociate and len(carried) == 1
     handed = [chain for chain in chains if not chain.distance] if carried else []
+    bodies = [
+        (each, varying_results(each, lambda load: frozenset()), extremum_comparisons(each))
+        for each in (statements if carried else ())
+    ]
     return max(
         (
-            _path(schedule, statements, chain, handed, is_movable=is_movable) / chain.distance
+            _path(schedule, bodies, chain, handed, is_movable=is_movable) / chain.distance
             for chain in carried
         ),
         default=0.0,
@@ -126,7 +133,7 @@ def _distance(pairs: isl.UnionMap, function: isl.MultiUnionPwAff) -> int:
 
 def _path(
     schedule: Schedule,
-    statements: Sequence[Statement],
+    bodies: Sequence[_Body],
     chain: _Value,
     handed: Sequence[_Value],
     *,
@@ -137,8 +144,7 @@ def _path(
     Statements hand on what they store. What is known late is added last where it `is_movable`.
     """
     stored: dict[tuple[str, Access], _Reached] = {}
-    for statement in statements:
-        varying = varying_results(statement, lambda load: frozenset())
+    for statement, varying, compared in bodies:
         reached: dict[SSAValue, _Reached] = {}
         for load in statement.reads:
             before = [
@@ -151,7 +157,6 @@ def _path(
                 before.append((0.0, type(load.op)))
             if before:
                 reached[load.op.results[0]] = max(before, key=lambda found: found[0])
-        compared = extremum_comparisons(statement)
         for operation in statement.body:
             before = [reached[operand] for operand in operation.operands if operand in reached]
             if not before or not operation.results or operation.results[0] in reached:

@@ -18,7 +18,9 @@ random = np.random.default_rng(23)
 
 
 @loopwright.kernel
-def warp(h: int, w: int, a: f64["p", "q"], ys: f64["h", "w"], xs: f64["h", "w"], out: f64["h", "w"]):
+def warp(
+    h: int, w: int, a: f64["p", "q"], ys: f64["h", "w"], xs: f64["h", "w"], out: f64["h", "w"]
+):
     for i in range(h):
         for j in range(w):
             y = int(ys[i, j])
