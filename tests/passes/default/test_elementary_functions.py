@@ -124,5 +124,5 @@ def test_functions_are_work_enough_for_threads() -> None:
     schedule = Schedule.original(found.scop, NARROW)
     context = SchedulingContext(infer_extents(found.scop, {"n": 2000}), 2)
     answer = outer_vectors(schedule, schedule.tree, context)
-    # Vectors of two registers, and threads.
-    assert str(answer) == "vectorize{loops=i width=8},parallel{loops=i}"
+    # Vectors of four registers, as each step waits for the one before, and threads.
+    assert str(answer) == "vectorize{loops=i width=16},parallel{loops=i}"
