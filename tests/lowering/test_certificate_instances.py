@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from typing import Any
 
-import islpy as isl
 import pytest
+from support.rejections import mutants, rejection
 
 import loopwright
 from loopwright import certificate as checker
@@ -109,19 +108,10 @@ def text_of(name: str) -> str:
     return json.dumps(certificate(loopwright.load(text)["f"].schedule(pipeline)))
 
 
-def check(data: dict[str, Any]) -> str | None:
-    """Why the checker rejects a certificate; None where it accepts it."""
-    try:
-        checker.Check(data).run()
-    except (ValueError, LookupError, isl.Error) as error:
-        return str(error) or "rejected"
-    return None
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_right_is_accepted(name: str) -> None:
     data = json.loads(text_of(name))
-    assert check(data) is None
+    assert rejection(data) is None
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -131,7 +121,7 @@ def test_every_line_counts(name: str) -> None:
     for number, line in enumerate(nest):
         without = [*nest[:number], *nest[number + 1 :]]
         if not re.match(" *(if|for)", line):  # What is inside may run elsewhere.
-            assert check({**data, "nest": without}) is not None, line
+            assert rejection({**data, "nest": without}) is not None, line
 
 
 # What to replace in the nest, in each line in turn that matches, and by what.
@@ -177,13 +167,10 @@ MUTANTS: list[tuple[str, str, str]] = [
 def test_mutants_are_rejected(name: str, pattern: str, other: str) -> None:
     data = json.loads(text_of(name))
     nest = data["nest"]
-    places = [k for k, line in enumerate(nest) if re.search(pattern, line)]
-    assert places, nest
-    for number in places:
-        changed = re.sub(pattern, other, nest[number], count=1)
-        if changed != nest[number]:
-            lines = [*nest[:number], changed, *nest[number + 1 :]]
-            assert check({**data, "nest": lines}) is not None, f"{nest[number]} -> {changed}"
+    found = list(mutants(nest, pattern, other))
+    assert found, nest
+    for change, lines in found:
+        assert rejection({**data, "nest": lines}) is not None, change
 
 
 def test_what_stands_for_instances_is_proved() -> None:
@@ -191,14 +178,14 @@ def test_what_stands_for_instances_is_proved() -> None:
     data = json.loads(text_of("hoist"))
     assert data["same"] == {"S0": "1", "S1": "1, i1"}
     for other in ({}, {"S0": "1"}, {"S1": "1, i1"}, {"S0": "1", "S1": "1, 1"}):
-        assert check({**data, "same": other}) is not None
+        assert rejection({**data, "same": other}) is not None
     for other in ("0, i1", "2, i1", "n, i1", "n + -1, i1", "i0, i1", "1, i1 + 1", "i1, i1"):
-        assert check({**data, "same": {**data["same"], "S1": other}}) is not None, other
+        assert rejection({**data, "same": {**data["same"], "S1": other}}) is not None, other
     # What each line computes differs where the coefficient, or what it begins with, does.
     for line, changed in (("load c[i1]", "load c[i0]"), ("load p[i0, i1", "load p[0, i1")):
         program = [each.replace(line, changed) for each in data["program"]]
         assert program != data["program"]
-        assert check({**data, "program": program}) is not None, line
+        assert rejection({**data, "program": program}) is not None, line
 
 
 def test_instances_that_are_left_out_are_copies() -> None:
@@ -207,14 +194,14 @@ def test_instances_that_are_left_out_are_copies() -> None:
     assert not any("run S1" in line for line in data["nest"])
     program = [line.replace("load B[i1]", "load B[i1 + 1]") for line in data["program"]]
     assert program != data["program"]
-    assert check({**data, "program": program}) is not None
+    assert rejection({**data, "program": program}) is not None
     extra = [*data["program"], "run S9", "%c0 = load A[0] : f64", "store %c0, B[0] : f64"]
-    assert check({**data, "program": extra}) is not None
+    assert rejection({**data, "program": extra}) is not None
 
 
 def test_orders_of_steps_are_named() -> None:
     data = json.loads(text_of("lanes"))
     assert checker.Check(data).run() == {"S0", "S1"}
     inexact = json.loads(text_of("lanes").replace("maximumf", "addf"))
-    assert check(inexact) is not None
-    assert check({**inexact, "fast_math": True}) is None
+    assert rejection(inexact) is not None
+    assert rejection({**inexact, "fast_math": True}) is None

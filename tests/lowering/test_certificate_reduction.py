@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from typing import Any
 
-import islpy as isl
 import pytest
+from support.rejections import mutants, rejection
 
 import loopwright
 from loopwright import certificate as checker
@@ -44,21 +43,12 @@ def text_of(schedule: str, kind: str = "addf", element: str = "f64") -> str:
     return json.dumps(certificate(function.schedule(SCHEDULES[schedule], fast_math=True)))
 
 
-def check(data: dict[str, Any]) -> str | None:
-    """Why the checker rejects a certificate; None where it accepts it."""
-    try:
-        checker.Check(data).run()
-    except (ValueError, LookupError, isl.Error) as error:
-        return str(error) or "rejected"
-    return None
-
-
 @pytest.mark.parametrize("schedule", [each for each in SCHEDULES if each != "tiles"])
 def test_what_is_right_is_accepted(schedule: str) -> None:
     data = json.loads(text_of(schedule))
     assert any("combination" in line for line in data["nest"])
     assert checker.Check(data).run() == {"S0"}
-    assert check({**data, "fast_math": False}) is not None
+    assert rejection({**data, "fast_math": False}) is not None
 
 
 KINDS = [
@@ -73,7 +63,7 @@ KINDS = [
 @pytest.mark.parametrize(("kind", "element"), KINDS)
 def test_the_neutral_element_is_that_of_the_operation(kind: str, element: str) -> None:
     data = json.loads(text_of("each", kind, element))
-    assert check(data) is None
+    assert rejection(data) is None
     nest = data["nest"]
     number = next(k for k, line in enumerate(nest) if "arith.constant" in line)
     others = ["true", "false"] if element == "i1" else [f"{x} : {element}" for x in (0, 1, 7, -1)]
@@ -82,7 +72,7 @@ def test_the_neutral_element_is_that_of_the_operation(kind: str, element: str) -
     same = nest[number]
     for other in others:
         nest[number] = re.sub(r"constant .*", f"constant {other}", same)
-        assert nest[number] == same or check(data) is not None
+        assert nest[number] == same or rejection(data) is not None
 
 
 # What to replace in the nest, in each line in turn that matches, and by what.
@@ -124,12 +114,10 @@ MUTANTS: list[tuple[str, str, str]] = [
 def test_mutants_are_rejected(schedule: str, pattern: str, other: str) -> None:
     data = json.loads(text_of(schedule))
     nest = data["nest"]
-    places = [k for k, line in enumerate(nest) if re.search(pattern, line)]
-    assert places
-    for number in places:
-        mutant = re.sub(pattern, other, nest[number], count=1)
-        changed = [*nest[:number], mutant, *nest[number + 1 :]]
-        assert check({**data, "nest": changed}) is not None, f"{nest[number]} -> {mutant}"
+    found = list(mutants(nest, pattern, other))
+    assert found, nest
+    for change, lines in found:
+        assert rejection({**data, "nest": lines}) is not None, change
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -140,10 +128,10 @@ def test_every_part_is_needed_once(schedule: str) -> None:
     for start in starts:
         end = next(k for k in range(start, len(nest)) if "store" in nest[k]) + 1
         without = [*nest[:start], *nest[end:]]
-        assert check({**data, "nest": without}) is not None
+        assert rejection({**data, "nest": without}) is not None
         if "initialisation" not in nest[start]:
             again = [*nest[:end], *nest[start:end], *nest[end:]]
-            assert check({**data, "nest": again}) is not None
+            assert rejection({**data, "nest": again}) is not None
 
 
 def test_other_values_are_not_combined() -> None:
@@ -155,13 +143,13 @@ def test_other_values_are_not_combined() -> None:
         "%c2 = arith.addf %c0, %c1 : f64",
         "store %c2, s[0] : f64",
     ]
-    assert check({**data, "nest": [*data["nest"], *extra]}) is not None
+    assert rejection({**data, "nest": [*data["nest"], *extra]}) is not None
     start = ["run initialisation", "%c0 = arith.constant -0.0 : f64", "store %c0, t[0] : f64"]
-    assert check({**data, "nest": [*data["nest"], *start]}) is not None
+    assert rejection({**data, "nest": [*data["nest"], *start]}) is not None
 
 
 def test_a_size_of_tiles_has_a_name_of_its_own() -> None:
     data = json.loads(text_of("tiles"))
-    assert check(data) is None
-    assert check({**data, "tile_sizes": []}) is not None
-    assert check({**data, "tile_sizes": [*data["tile_sizes"], "n"]}) is not None
+    assert rejection(data) is None
+    assert rejection({**data, "tile_sizes": []}) is not None
+    assert rejection({**data, "tile_sizes": [*data["tile_sizes"], "n"]}) is not None
