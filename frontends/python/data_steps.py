@@ -24,9 +24,13 @@ class DataSteps(ast.NodeTransformer):
         self.taken = taken
         names = [each for each in ast.walk(definition) if isinstance(each, ast.Name)]
         self._sets = Counter(each.id for each in names if isinstance(each.ctx, ast.Store))
-        loops = [each.target for each in ast.walk(definition) if isinstance(each, ast.For)]
-        targets = [one for each in loops for one in ast.walk(each) if isinstance(one, ast.Name)]
-        self._counts = {each.id for each in targets}
+        elements = [
+            each.target
+            for each in ast.walk(definition)
+            if isinstance(each, ast.For) and not self._is_range(each.iter)
+        ]
+        targets = [one for each in elements for one in ast.walk(each) if isinstance(one, ast.Name)]
+        self._elements = {each.id for each in targets}
 
     def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
         """A loop, or the statements that it is."""
@@ -34,7 +38,7 @@ class DataSteps(ast.NodeTransformer):
         call = node.iter
         if not isinstance(call, ast.Call) or len(call.args) != 3 or call.keywords:
             return node
-        if self.captured.resolve(call.func) is not range or not self._changes(call.args[2]):
+        if not self._is_range(call) or not self._changes(call.args[2]):
             return node
         if not isinstance(node.target, ast.Name):
             return node
@@ -53,12 +57,17 @@ class DataSteps(ast.NodeTransformer):
         loop.orelse = node.orelse
         return [*start, loop]
 
+    def _is_range(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Call) and self.captured.resolve(node.func) is range
+
     def _changes(self, step: ast.expr) -> bool:
         """Whether a step may be another one each time that the loop is reached."""
         for each in ast.walk(step):
             if isinstance(each, ast.Subscript) and self.captured.resolve(each) is MISSING:
                 return not _is_shape(each)
-            if isinstance(each, ast.Name) and (self._sets[each.id] > 1 or each.id in self._counts):
+            if isinstance(each, ast.Name) and (
+                self._sets[each.id] > 1 or each.id in self._elements
+            ):
                 return True
         return False
 

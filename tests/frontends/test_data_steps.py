@@ -9,7 +9,7 @@ import pytest
 from support.random_python import load_source
 
 import loopwright
-from loopwright import f64, i64
+from loopwright import f64, i32, i64
 from loopwright.errors import SourceError
 
 DX, DY = [1, 0, -1, 0], (0, 1, 0, -1)
@@ -88,3 +88,24 @@ def test_variables_of_unrolled_loops_are_not_those_of_the_module(loop: str, tmp_
     )
     with pytest.raises(SourceError, match="used behind its loop"):
         load_source(text, tmp_path, "unrolled")
+
+
+@loopwright.kernel
+def steps_of_a_list(n: int, steps: i32["m"], a: f64["n"]):
+    for s in steps:
+        for i in range(0, n, s):
+            a[i] += 1.0
+
+
+def test_steps_may_be_elements() -> None:
+    steps_of_a_list.check(20, np.array([2, 3], "i4"), np.zeros(20))
+
+
+def test_steps_of_loop_variables_are_refused_where_they_stand(tmp_path: Path) -> None:
+    text = (
+        "import loopwright\nfrom loopwright import f64\n@loopwright.kernel\n"
+        "def f(n: int, a: f64['n']):\n    for i in range(1, n):\n"
+        "        for j in range(i, n, i):\n            a[j] += 1.0\n"
+    )
+    with pytest.raises(SourceError, match="a step must be a constant other than 0"):
+        load_source(text, tmp_path, "multiples")
