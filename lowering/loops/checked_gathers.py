@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects import arith, memref, scf
+from xdsl.dialects import arith, memref
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -57,7 +57,7 @@ def lanes_inside(
             checked.attributes[CHECKED] = UnitAttr()
             builder.emit(checked)
 
-        _when(builder, _lane(builder, outside, lane), load)
+        builder.when(_lane(builder, outside, lane), load)
 
     def note_all() -> None:
         block = Block(arg_types=[IndexType()])
@@ -67,7 +67,7 @@ def lanes_inside(
         loop.attributes["llvm.unroll"] = IntegerAttr(1, i64)  # It hardly ever runs.
         builder.emit(loop)
 
-    _when(builder, some, note_all)
+    builder.when(some, note_all)
     return inside
 
 
@@ -88,9 +88,3 @@ def _lane(builder: IRBuilder, value: SSAValue, lane: SSAValue) -> SSAValue:
         return value
     assert isinstance(value.type, VectorType)
     return builder.emit(xdsl_vector.ExtractOp(value, [lane], value.type.element_type)).result
-
-
-def _when(builder: IRBuilder, condition: SSAValue, body: Callable[[], None]) -> None:
-    then = builder.filled(Block(), body, scf.YieldOp)
-    otherwise = builder.filled(Block(), lambda: None, scf.YieldOp)
-    builder.emit(scf.IfOp(condition, [], Region(then), Region(otherwise)))

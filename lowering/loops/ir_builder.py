@@ -209,6 +209,11 @@ class IRBuilder:
         self.available.clear()
         return block
 
+    def when(self, truth: SSAValue, body: Callable[[], None]) -> None:
+        """An scf.if without an alternative, in which `body` appends."""
+        then = Region(self.filled(Block(), body, scf.YieldOp))
+        self.emit(scf.IfOp(truth, [], then, Region()))
+
     def once(self, key: Hashable, make: Callable[[], SSAValue]) -> SSAValue:
         """The value made earlier in this straight-line code under the same key, or a new one."""
         if key not in self.available:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 import islpy as isl
 from xdsl.dialects import arith, memref, scf
@@ -104,7 +105,7 @@ class SubscriptInspection:
         self.statements.wrong = cell
         self._emit(self.comparing)
         self.statements.wrong = None
-        is_inside = self.statements.is_inside(cell)
+        is_inside = self.statements.compared(cell, "sge")
 
         def note() -> Sequence[SSAValue]:
             self._emit(self.noting)
@@ -219,10 +220,10 @@ class _PartEmitter(StatementEmitter):
         self._note_in(self.builder.constant(0, IndexType()), cell)
         return cell
 
-    def is_inside(self, cell: SSAValue) -> SSAValue:
-        """Whether no subscript was found wrong."""
+    def compared(self, cell: SSAValue, predicate: Literal["sge", "slt"]) -> SSAValue:
+        """What a cell is beside 0: at least where no subscript was found wrong, else less."""
         zero = self.builder.constant(0, IndexType())
-        return self.builder.emit(arith.CmpiOp(self._wrong_in(cell), zero, "sge")).result
+        return self.builder.emit(arith.CmpiOp(self._wrong_in(cell), zero, predicate)).result
 
     def compare_apart(self, body: Callable[[], None]) -> None:
         """Emits comparisons in a cell of their own, which `wrong` learns from if there is need."""
@@ -230,15 +231,13 @@ class _PartEmitter(StatementEmitter):
         assert shared is not None, "what is noted is noted in order"
         self.wrong = self.new_cell()
         body()
-        is_inside = self.is_inside(self.wrong)
+        is_outside = self.compared(self.wrong, "slt")
         self.wrong = shared
 
         def tell() -> None:
             self._note_in(self.builder.constant(-1, IndexType()), shared)
 
-        inside = self.builder.filled(Block(), lambda: None, scf.YieldOp)
-        outside = self.builder.filled(Block(), tell, scf.YieldOp)
-        self.builder.emit(scf.IfOp(is_inside, [], Region(inside), Region(outside)))
+        self.builder.when(is_outside, tell)
 
     def _wrong_in(self, cell: SSAValue) -> SSAValue:
         attribute, operands = self.builder.map([])

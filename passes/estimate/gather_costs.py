@@ -84,15 +84,12 @@ def _lane_cycles(gather: memref.LoadOp, machine: Machine) -> float:
     return EXTRACTED_LANE if is_short else machine.gather_cycles
 
 
-def gathers_in_lanes(
-    statement: StatementStatistics, direction: Sequence[Slope] | None, *, explicit: bool = True
-) -> bool:
-    """Whether vectors along a direction can have the gathers: `explicit` ones, or those of LLVM.
+def gathers_in_lanes(statement: StatementStatistics, direction: Sequence[Slope] | None) -> bool:
+    """Whether vectors that LLVM makes along a direction can have the gathers; marked ones can.
 
     LLVM makes none of checks, and none of loads that are not neighbours.
     """
-    inspected = (GatherLanes.SAME, GatherLanes.ROW)
-    return explicit or all(
-        where in inspected and op in statement.inspected
+    return all(
+        where in (GatherLanes.SAME, GatherLanes.ROW) and op in statement.inspected
         for op, where in gathers_along(statement.statement, direction).items()
     )

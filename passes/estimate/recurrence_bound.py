@@ -39,11 +39,9 @@ def recurrence(schedule: Schedule, names: Sequence[str], loop: Loop) -> float:
 
     Of each value that an iteration reads and one of the statements has stored so many iterations
     before: the operations between its load and the store that depends on it, of all of these
-    statements in the order of `names`. 0 where there is no such value.
+    statements in the order of `names`, but opaque ones. 0 where there is no such value.
     """
-    statements = [schedule.scop.statement(name) for name in names]
-    if any(statement.is_opaque for statement in statements):
-        return 0.0
+    statements = [each for each in map(schedule.scop.statement, names) if not each.is_opaque]
     chains = list(_chains(schedule, statements, loop))
     carried = [chain for chain in chains if chain.distance]
     # LLVM adds last what comes from the iteration before, but does not know which one comes later.
@@ -89,16 +87,11 @@ def _chains(schedule: Schedule, statements: Sequence[Statement], loop: Loop) -> 
                 continue
             through = isl.UnionMap.from_map(store.relation.apply_range(load.relation.reverse()))
             pairs = carried.intersect(through)
+            places = (source.name, store, target.name, load)
             if not pairs.is_empty():
-                yield _Value(*_ends(source, store, target, load), _distance(pairs, function))
+                yield _Value(*places, _distance(pairs, function))
             if source is not target and not own.subtract(carried).intersect(through).is_empty():
-                yield _Value(*_ends(source, store, target, load), 0)
-
-
-def _ends(
-    source: Statement, store: Access, target: Statement, load: Access
-) -> tuple[str, Access, str, Access]:
-    return source.name, store, target.name, load
+                yield _Value(*places, 0)
 
 
 def lanes_latency(

@@ -144,10 +144,9 @@ class VectorLoops:
     def _gathers_in_lanes(
         self, statement: StatementStatistics, loop: Loop, loops: tuple[Loop, ...]
     ) -> bool:
-        if not statement.gathers:
+        if not statement.gathers or loop.vector is not None:
             return True
-        direction = statement.direction(loops, loop)
-        return gathers_in_lanes(statement, direction, explicit=loop.vector is not None)
+        return gathers_in_lanes(statement, statement.direction(loops, loop))
 
     def unrolled(self, statement: StatementStatistics, loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
         """The loops without those that are unrolled fully: short ones, and few vectors."""
