@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from ..estimate.program_statistics import ProgramStatistics, subscript_steps
+from ..estimate.program_statistics import ProgramStatistics, bytes_of, subscript_steps
 from ..estimate.register_tile import RegisterTile
 from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.set_conflicts import rows_without_conflicts
 from ..polyhedral.reductions import Accumulation
-from ..polyhedral.schedule_tree import Loop, Tree, chain, nests, statements
+from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, nests, statements
 from ..polyhedral.schedule_tree import Sequence as Parts
+from ..polyhedral.scop import Access
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule, Transformation
 from ..transformations.distribute import Distribute
@@ -43,6 +45,9 @@ and write the rest of the matrix less often, smaller ones leave less to blocks o
 
 WIDTH = 3
 """Vectors of a block of the matrix in registers."""
+
+PANEL_LINES = 2
+"""Lines of a panel that compete with those of the rows of a block for a set of a cache."""
 
 CHAINS = 8
 """Sums that run side by side where each is a chain of operations."""
@@ -140,8 +145,25 @@ class _Plan:
         unit = WIDTH * self.lanes
         self.block = ceil(wanted / unit) * unit
         self.tile: RegisterTile = context.register_tile(
-            update, self.block, self.block // self.lanes, self.block, schedule.target
+            update,
+            self.block,
+            self.block // self.lanes,
+            self.block,
+            schedule.target,
+            self._tallest(result),
         )
+
+    def _tallest(self, result: Access) -> int | None:
+        """Rows of a block whose factors, and those of the panel, are in the first-level cache."""
+        statement = self.statistics.statements[self.update]
+        band = loops_around(self.schedule.tree, self.update)
+        direction = statement.direction(band, self._loop(self.update, self.order.rows))
+        if direction is None:
+            return None
+        pitch = abs(statement.stride(result, direction, self.statistics))
+        pitch *= bytes_of(result.array.element_type)
+        rows = rows_without_conflicts(self.schedule.target, pitch)
+        return max(1, int(rows) - PANEL_LINES) if rows < self.block else None
 
     def apply(self) -> Schedule:
         """The whole schedule; raises TransformationError."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import log2
+from math import inf, log2
 
 from ..estimate.elementary_functions import elementary_cycles
 from ..estimate.operation_costs import varying_results
@@ -19,6 +19,7 @@ from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.program_statistics import StatementStatistics, bytes_of, subscript_steps
 from ..estimate.recurrence_bound import recurrence
 from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.set_conflicts import rows_without_conflicts
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, leaves
 from ..polyhedral.schedule_tree import Sequence as Parts
 from ..polyhedral.scop import Access, AccessKind, Statement
@@ -40,6 +41,9 @@ lines write takes no more than `KEPT` of the registers then.
 """
 
 KEPT = 0.5
+
+LEAST_BITS = 256
+"""Vectors of fewer lines, where rows compete for the same sets of a cache, have so many bits."""
 
 BUFFERS = 0.5
 """Share of the second cache for the buffers of a strip."""
@@ -270,7 +274,22 @@ class _Sweep:
             lines < 2 * threads * width or width * line > BUFFERS * target.capacity(2)
         ):
             width //= 2
+        while width * target.vector_bits // block > LEAST_BITS and width > self._least_rows(rows):
+            width //= 2
         return width if length >= block and lines >= threads * width else None
+
+    def _least_rows(self, rows: Sequence[_Moved]) -> float:
+        """Lines along rows of an array that are in the first-level cache at the same time."""
+        return min(
+            (
+                rows_without_conflicts(
+                    self.schedule.target,
+                    abs(each.across) * bytes_of(each.access.array.element_type),
+                )
+                for each in rows
+            ),
+            default=inf,
+        )
 
     def _most_written(self) -> int:
         """Arrays that a step along the lines writes, at most."""

@@ -16,6 +16,7 @@ from ..estimate.program_statistics import bytes_of, subscript_steps
 from ..estimate.recurrence_bound import recurrence
 from ..estimate.rows_in_lanes import neighbours
 from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.set_conflicts import rows_without_conflicts
 from ..estimate.strided_accesses import BLOCK_ROWS, LEAST_BLOCK_BITS
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, statements
 from ..polyhedral.scop import Statement
@@ -116,8 +117,12 @@ def row_lanes(
         return None
     behind = abs(subscript_steps(write, down)[-1])
     *_, rows, columns = statement.trips(band)
+    pitch = abs(statement.stride(write, down, statistics)) * bits // 8
+    fitting = rows_without_conflicts(schedule.target, pitch)
     for blocks in _blocks(schedule, statement.statement, block * bits, band[-1]):
         width = block * blocks
+        while width > fitting and width * bits > LEAST_BLOCK_BITS:
+            width //= 2
         if rows >= 2 * context.threads * width and columns >= TRIANGLES * behind * width:
             return width
     return None

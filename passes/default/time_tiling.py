@@ -16,6 +16,7 @@ from math import prod
 from ..estimate.footprints import footprint
 from ..estimate.program_statistics import ProgramStatistics
 from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.set_conflicts import largest_jam
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, loops, statements
 from ..polyhedral.schedule_tree import Sequence as Parts
 from ..schedules.errors import TransformationError
@@ -51,8 +52,9 @@ UNROLL = 4
 SHUFFLED_BITS = 32
 """Elements that are shuffled across vectors cheaply have as many bits at least."""
 
-JAM = 4
-"""Rows side by side: each loaded vector is a neighbour of up to three rows' points."""
+JAMS = (4, 2)
+"""Rows side by side: each loaded vector is a neighbour of up to three rows' points. Fewer where
+their lines compete for the same sets of a cache."""
 
 
 def time_tiling(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
@@ -78,7 +80,7 @@ def _distributed(
     """Tiles in which every statement has vector loops of its own."""
     sizes = _sizes(schedule, statistics, band, threads, len(band))
     tiled = None if sizes is None else wavefronts(schedule, band, sizes, threads)
-    return tiled and _vectorised(tiled, list(band[0].schedule), band)
+    return tiled and _vectorised(tiled, list(band[0].schedule), band, statistics)
 
 
 def _staggered(
@@ -102,7 +104,9 @@ def _staggered(
     tiled = staggered and wavefronts(staggered, band, sizes, threads)
     if not tiled:
         return None
-    result = attempt(tiled, UnrollAndJam((f"{name}.{band[1].name}",), JAM)) or tiled
+    together = [list(band[0].schedule)]
+    jam = largest_jam(statistics, together, band, band[1], JAMS, target)
+    result = attempt(tiled, UnrollAndJam((f"{name}.{band[1].name}",), jam)) or tiled
     members = result.loop(f"{name}.{band[0].name}").schedule
     for loop in loops(result.tree):
         if loop.name == inner and members.keys() >= set(statements(loop)):
@@ -303,7 +307,12 @@ def _spans(
     return spans, by_loop
 
 
-def _vectorised(schedule: Schedule, names: Sequence[str], band: Sequence[Loop]) -> Schedule | None:
+def _vectorised(
+    schedule: Schedule,
+    names: Sequence[str],
+    band: Sequence[Loop],
+    statistics: ProgramStatistics,
+) -> Schedule | None:
     """Every statement in vector loops of its own, where that is legal.
 
     Rows of the outermost loop of space run side by side where they are independent; they are so
@@ -316,7 +325,8 @@ def _vectorised(schedule: Schedule, names: Sequence[str], band: Sequence[Loop]) 
             return None
         schedule = distributed
     rows = f"{names[0]}.{band[1].name}"
-    jammed = attempt(schedule, UnrollAndJam((rows,), JAM)) if len(band) > 2 else None
+    jam = largest_jam(statistics, [(name,) for name in names], band, band[1], JAMS, schedule.target)
+    jammed = attempt(schedule, UnrollAndJam((rows,), jam)) if len(band) > 2 else None
     schedule = jammed or schedule
     is_vector = False
     for name in names:

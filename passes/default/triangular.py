@@ -20,6 +20,7 @@ from ..estimate.program_statistics import (
 )
 from ..estimate.register_tile import ADDRESSING, RegisterTile, waits_for_lines
 from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.set_conflicts import rows_without_conflicts
 from ..polyhedral.scaled_loads import scaled_load
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements
 from ..polyhedral.scop import Access, Array
@@ -205,8 +206,10 @@ class _Plan(Steps):
             cut = self._subscript(access, along)
             needed = is_streamed and self._stride(access, along) != 1
             scaled = not (is_streamed or needed_only) and self._is_scaled(access)
+            conflicts = self._has_conflicts(access)
             helps = self._is_scattered(access) and (waits or self._is_far(access))
-            profitable = not needed_only and (scaled or (helps and access.array != self.result))
+            helps = conflicts or (helps and access.array != self.result)
+            profitable = not needed_only and (scaled or helps)
             if cut is None or not (needed or profitable):
                 continue
             key = access.array.name, cut, scaled
@@ -217,7 +220,8 @@ class _Plan(Steps):
         reads = [access.array for access in (*found.streamed, *found.broadcast)]
         return [
             replace(copy, reads=())
-            if arrays.count(copy.array) == 1
+            if copy.array != self.result
+            and arrays.count(copy.array) == 1
             and not (copy.scaled and reads.count(copy.array) > len(copy.reads))
             else copy
             for copy in result.values()
@@ -231,6 +235,14 @@ class _Plan(Steps):
     def _is_scattered(self, access: Access) -> bool:
         """Whether each term of the sum is in other lines than the one before."""
         return abs(self._stride(access, self.found.terms)) > self.width
+
+    def _has_conflicts(self, access: Access) -> bool:
+        """Whether terms of a sum evict each other from the second-level cache."""
+        pitch = abs(self._stride(access, self.found.terms))
+        pitch *= bytes_of(access.array.element_type)
+        statement = self.statistics.statements[self.found.statement]
+        (terms,) = statement.trips((self.loops[self.found.terms],))
+        return terms > rows_without_conflicts(self.schedule.target, pitch, 2)
 
     def _is_far(self, access: Access) -> bool:
         """Whether an operand is too large for the last cache, which it shares with others."""

@@ -10,6 +10,7 @@ from ..estimate.local_extents import stored_statistics
 from ..estimate.operation_costs import accumulates_in_lanes, is_called_by_lane
 from ..estimate.program_statistics import ProgramStatistics, StatementStatistics
 from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.set_conflicts import evicts_columns
 from ..estimate.vector_widths import lanes_for
 from ..polyhedral.gathers import GatherLanes
 from ..polyhedral.schedule_tree import Loop, Tree, chain, leaves, loops_around, statements, walk
@@ -23,6 +24,10 @@ from .steps import attempt
 
 FEWEST_LANES = 0.5
 """Iterations of a vector loop, as a share of the lanes: shorter loops are unrolled by LLVM."""
+
+LONG_RUN, FEWEST_RUNS = 8, 4
+"""Registers of a vector where loops inside evict the lines that neighbouring columns share, and
+how many such vectors a loop has at least."""
 
 SHORTEST_BLOCK = 4
 """Iterations of such a loop in the blocks of another one."""
@@ -93,6 +98,12 @@ def innermost_vector_loop(schedule: Schedule, name: str, statistics: ProgramStat
         if order != band:
             steps.append(Interchange(tuple(_name(schedule, other, name) for other in order)))
         width = lanes_for(lanes, trips[id(loop)], waits=calls)
+        if (
+            loop is outer[-1]
+            and trips[id(loop)] >= FEWEST_RUNS * LONG_RUN * lanes
+            and evicts_columns(statistics, loop, outer[0], target)
+        ):
+            width = LONG_RUN * lanes
         steps.append(Vectorize((_name(schedule, loop, name),), None if width == lanes else width))
         try:
             return schedule.apply_all(steps)
