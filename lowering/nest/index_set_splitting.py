@@ -47,7 +47,10 @@ def split_index_sets(nest: Nest) -> Nest:
     whole; so do unrolled and vector loops.
     """
     if isinstance(nest, TileSplit):
-        return replace(nest, full=split_index_sets(nest.full))
+        # What is left of partial tiles is another case, all of whose tiles are alike, or stays.
+        is_alike = isinstance(nest.partial, TileSplit)
+        partial = split_index_sets(nest.partial) if is_alike else nest.partial
+        return replace(nest, full=split_index_sets(nest.full), partial=partial)
     nest = with_children(nest, split_index_sets)
     return _cut(nest) if isinstance(nest, For) and _can_be_cut(nest) else nest
 

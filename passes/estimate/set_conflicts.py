@@ -94,8 +94,12 @@ def lines_of_a_set(
                 if k != last
             )
             rows.add((access.array.name, offset))
-    sets = Counter(offset % period // machine.cache_line for _, offset in rows)
-    return max(sets.values(), default=0)
+    places = sorted(offset % period for _, offset in rows)
+    ahead = [*places, *(place + period for place in places)]
+    return max(
+        (sum(place <= other < place + machine.cache_line for other in ahead) for place in places),
+        default=0,
+    )
 
 
 def largest_jam(
