@@ -125,12 +125,32 @@ class Numbering:
         ]
         forms = self.forms(sides, condition.num_dims, branch.args)
         kinds = [constraint.kind for constraint in condition.constraints]
-        pairs = zip(kinds, forms[::2], forms[1::2], strict=True)
-        return tuple(
+        pairs = list(zip(kinds, forms[::2], forms[1::2], strict=True))
+        known = [
             right - left if kind is AffineConstraintKind.le else left - right
             for kind, left, right in pairs
             if kind is not AffineConstraintKind.eq
-        )
+        ]
+        for kind, left, right in pairs:
+            if kind is AffineConstraintKind.eq:
+                known += self._bounds_of_solution(left - right)
+        return tuple(known)
+
+    def _bounds_of_solution(self, index: Index) -> list[Index]:
+        """What is not negative where an index is 0: the bounds of a loop hold for its variable.
+
+        `jt - 14 == 0` inside of `for jt = kt + 1 to 15` says that `13 - kt` is not negative.
+        """
+        found: list[Index] = []
+        for number in index.variables():
+            coefficient = index.coefficient(number)
+            if coefficient is None or abs(coefficient) != 1:
+                continue
+            value = Index.variable(number) - index * coefficient
+            lowers, uppers = self._bounds(self.values[number])
+            found += [value - lower for lower in lowers]
+            found += [upper - 1 - value for upper in uppers]
+        return found
 
     def index(self, value: SSAValue) -> Index:
         """The value as a sum over others, where it is computed by constants and affine.apply."""
