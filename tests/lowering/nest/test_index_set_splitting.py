@@ -148,3 +148,40 @@ def test_copies_of_strips_are_full_but_for_the_last(
     kernel(actual, n, m)
     np.testing.assert_array_equal(actual, expected)
     assert kernel.llvm_ir.count("shufflevector") > 2 * lanes
+
+
+@pytest.mark.parametrize(("n", "m"), [(24, 40), (40, 64), (35, 88), (64, 95)])
+def test_register_tiles_at_the_edge_of_a_triangular_product(n: int, m: int) -> None:
+    """The last columns have shorter tiles, full but on the diagonal: sums stay in registers."""
+    function = load(TRIANGLE)["f"]
+    steps = (
+        "interchange{loops=j,i,k},tile{loops=j,i sizes=24,8},interchange{loops=k,i,j},"
+        "unroll{loops=i,j},vectorize{loops=j width=8}"
+    )
+    generator = np.random.default_rng(3)
+    a, b, c = (generator.random(shape) for shape in ((n, n), (n, m), (n, m)))
+    expected = c.copy()
+    function.compile(None)(n, m, a, b, expected)
+    kernel = function.compile(steps, verify=True)
+    kernel(n, m, a, b, c)
+    np.testing.assert_allclose(c, expected, rtol=1e-12)
+    assert kernel.loop_ir.count("iter_args") == 2
+
+
+TRIANGLE = """
+func.func @f(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>, %C: memref<?x?xf64>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %m {
+      affine.for %k = affine_map<(d0) -> (d0 + 1)>(%i) to %n {
+        %0 = affine.load %C[%i, %j] : memref<?x?xf64>
+        %1 = affine.load %A[%k, %i] : memref<?x?xf64>
+        %2 = affine.load %B[%k, %j] : memref<?x?xf64>
+        %3 = arith.mulf %1, %2 : f64
+        %4 = arith.addf %0, %3 : f64
+        affine.store %4, %C[%i, %j] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}
+"""
