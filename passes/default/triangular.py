@@ -206,9 +206,10 @@ class _Plan(Steps):
             cut = self._subscript(access, along)
             needed = is_streamed and self._stride(access, along) != 1
             scaled = not (is_streamed or needed_only) and self._is_scaled(access)
-            conflicts = self._has_conflicts(access)
-            helps = self._is_scattered(access) and (waits or self._is_far(access))
-            helps = conflicts or (helps and access.array != self.result)
+            helps = self._is_scattered(access) and (
+                self._has_conflicts(access)
+                or ((waits or self._is_far(access)) and access.array != self.result)
+            )
             profitable = not needed_only and (scaled or helps)
             if cut is None or not (needed or profitable):
                 continue

@@ -24,11 +24,13 @@ def rows_without_conflicts(machine: Machine, pitch: int, level: int = 1) -> floa
     period = machine.set_periods.get(level)
     if not period or not pitch:
         return inf
-    return _rows_together(pitch % period, period, machine.caches[level], machine.cache_line)
+    return _rows_together(pitch, period, machine.caches[level], machine.cache_line)
 
 
 @cache
 def _rows_together(pitch: int, period: int, size: int, line: int) -> int:
+    if pitch < line:
+        return size // pitch
     found: Counter[int] = Counter()
     most = size // line
     for row in range(most):

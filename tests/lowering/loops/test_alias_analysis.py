@@ -11,9 +11,9 @@ from loopwright.lowering.loops.alias_analysis import Numbering
 LAST_STRIP = """
 func.func @f(%A: memref<1024x1024xf64>) {
   affine.for %kt = 0 to 15 {
-    affine.for %jt = affine_map<(d0) -> (d0 + 1)>(%kt) to 15 {
+   affine.for %jt = affine_map<(d0) -> (d0 + 1)>(%kt) to 15 {
       affine.if affine_set<(d0) : (d0 - STRIP == 0)>(%jt) {
-        affine.for %k = affine_map<(d0) -> (d0 * 72)>(%kt) to affine_map<(d0) -> (d0 * 72 + 72)>(%kt) {
+     affine.for %k = affine_map<(d0) -> (d0 * 72)>(%kt) to affine_map<(d0) -> (d0 * 72 + 72)>(%kt) {
           %0 = affine.load %A[5, %k] : memref<1024x1024xf64>
           affine.store %0, %A[5, 1008] : memref<1024x1024xf64>
         }

@@ -20,6 +20,7 @@ from loopwright.passes.machine.target import Target
         (8128, 1, 512),
         (8192, 2, 128),
         (4096, 2, 256),
+        (8, 1, 4096),
         (0, 1, inf),
     ],
 )
