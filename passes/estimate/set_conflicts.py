@@ -13,6 +13,10 @@ from ..polyhedral.scop import Access
 from .program_statistics import ProgramStatistics, Slope, bytes_of, subscript_steps
 
 
+LINES_AT_ONCE = 3
+"""Lines of a row in use: those that a vector lies across, and the one that is fetched ahead."""
+
+
 def ways(machine: Machine) -> float:
     """Lines of the same set that the first-level cache holds; no limit where that is not known."""
     period = machine.set_periods.get(1)
@@ -57,7 +61,9 @@ def evicts_columns(
         trips = statement.trips(outer)
         for depth in range(outer.index(vector) + 1, len(outer)):
             along = statement.direction(outer, outer[depth])
-            for access in statement.statement.accesses if across and along else ():
+            if across is None or along is None:
+                continue
+            for access in statement.statement.accesses:
                 pitch = abs(statement.stride(access, along, statistics))
                 pitch *= bytes_of(access.array.element_type)
                 if abs(statement.stride(access, across, statistics)) == 1 and (
@@ -96,10 +102,11 @@ def lines_of_a_set(
                 if k != last
             )
             rows.add((access.array.name, offset))
+    near = LINES_AT_ONCE * machine.cache_line
     places = sorted(offset % period for _, offset in rows)
     ahead = [*places, *(place + period for place in places)]
     return max(
-        (sum(place <= other < place + machine.cache_line for other in ahead) for place in places),
+        (sum(place <= other < place + near for other in ahead) for place in places),
         default=0,
     )
 
