@@ -12,7 +12,6 @@ from ..polyhedral.schedule_tree import Loop, Tree, leaves
 from ..polyhedral.scop import Access
 from .program_statistics import ProgramStatistics, Slope, bytes_of, subscript_steps
 
-
 LINES_AT_ONCE = 3
 """Lines of a row in use: those that a vector lies across, and the one that is fetched ahead."""
 
