@@ -11,6 +11,7 @@ from ..estimate.operation_costs import accumulates_in_lanes
 from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.program_statistics import subscript_steps
 from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.set_conflicts import largest_jam
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, leaves, loops_around
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
@@ -55,8 +56,10 @@ def strict_order_reductions(
         (strips,) = strip.resolve(schedule).new_loops(schedule)
         result = _apart(schedule.apply(strip), names, nest.name)
         for name in names:
-            inside = in_lanes if name in sums else _along_rows
-            result = inside(result, name, nest.name, lanes)
+            if name in sums:
+                result = in_lanes(result, name, nest.name, lanes)
+            else:
+                result = _along_rows(result, name, nest.name, lanes, context)
     except TransformationError:
         return None
     if context.threads > 1 and work(schedule, nest, context) >= LEAST_INSTANCES:
@@ -144,16 +147,24 @@ def in_lanes(schedule: Schedule, name: str, rows: str, lanes: int) -> Schedule:
     )
 
 
-def _along_rows(schedule: Schedule, name: str, rows: str, lanes: int) -> Schedule:
-    """Vectors along each row, for all rows of a strip at once unless they call functions.
+def _along_rows(
+    schedule: Schedule, name: str, rows: str, lanes: int, context: SchedulingContext
+) -> Schedule:
+    """Vectors along each row, for all rows of a strip at once.
 
-    Raises TransformationError.
+    Row by row where they call functions, and where the rows' lines compete for the same sets of a
+    cache. Raises TransformationError.
     """
-    row, last = f"{name}.{rows}", loops_around(schedule.tree, name)[-1]
+    row, around = f"{name}.{rows}", loops_around(schedule.tree, name)
+    last = around[-1]
     if last.name == rows:
         return attempt(schedule, Vectorize((row,), lanes)) or schedule
     term = f"{name}.{last.name}"
+    vector = Vectorize((term,), lanes)
     body = schedule.scop.statement(name).body
-    if any(elementary_cycles(operation, schedule.target, lanes) for operation in body):
-        return schedule.apply(Vectorize((term,), lanes))
-    return schedule.apply_all([Interchange((term, row)), Unroll((row,)), Vectorize((term,), lanes)])
+    calls = any(elementary_cycles(operation, schedule.target, lanes) for operation in body)
+    strip = next(loop for loop in around if loop.name == rows)
+    statistics, factors = context.statistics(schedule.scop), (strip_of(lanes), 1)
+    if calls or largest_jam(statistics, [(name,)], around, strip, factors, schedule.target) == 1:
+        return schedule.apply(vector)
+    return schedule.apply_all([Interchange((term, row)), Unroll((row,)), vector])
