@@ -12,7 +12,7 @@ contiguous accesses, are vectorised before they are unrolled:
     for it: for i in 32 * it .. 32 * it + 32: C[i] = f(A[i]); C[i] = g(C[i])  ->  4 vectors
 
 A short sum of a varying number of terms would become masked vectors that hold less than a few
-terms on average, and that wait for the scalars stored just before:
+terms on average, and that wait for the scalars stored just before (or, in order, for each other):
 
     for i < 12: for j < i: for k < j: A[i][j] -= A[i][k] * A[j][k]        ->  scalars
 """
@@ -76,7 +76,8 @@ def vector_hints(
 ) -> dict[SSAValue, bool]:
     """The indices of loops along which LLVM is to make vectors first, or none."""
     without = dict.fromkeys(_without_vectors(function, target, reassociates=reassociates), False)
-    without |= dict.fromkeys(_short_sums(function, target), False)
+    short = _short_sums(function, target, reassociates=reassociates)
+    without |= dict.fromkeys(short, False)
     without |= dict.fromkeys(several_extrema(function), False)
     gathering = gathering_loops(function, target, reassociates=reassociates)
     without |= dict.fromkeys(gathering, False)
@@ -135,15 +136,21 @@ def _without_vectors(
                     yield index
 
 
-def _short_sums(function: Operation, target: Target) -> Iterator[SSAValue]:
-    """The indices of innermost loops that add up a varying, but always small, number of terms."""
+def _short_sums(function: Operation, target: Target, *, reassociates: bool) -> Iterator[SSAValue]:
+    """The indices of innermost loops that add up a varying, but always small, number of terms.
+
+    In any order, those alone whose terms the function itself has stored.
+    """
+    stored = {op.memref for op in operations(function) if isinstance(op, affine.StoreOp)}
     for loop in operations(function):
         if not isinstance(loop, affine.ForOp) or trip_count(loop) is not None:
             continue
         accesses = _accesses(loop)
         kinds = [op.results[0].type for op, _ in accesses if isinstance(op, affine.LoadOp)]
+        terms = [each[0] for each in accesses if not _is_sum(loop, each, accesses)]
         if (
             kinds
+            and (not reassociates or any(op.memref in stored for op in terms))
             and most_iterations(loop) <= SHORT_SUM * min(map(target.lanes, kinds))
             and not any(op.name in LOOPS for op in operations(loop)[1:])
             and _is_serial(loop, accesses)

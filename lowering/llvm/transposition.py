@@ -17,6 +17,8 @@ CHUNK_BYTES = 16
 def transpose(emitter: FunctionEmitter, rows: Sequence[ir.Value]) -> list[ir.Value]:
     """The columns of a square matrix; rows and columns are vectors of a power of two of lanes.
 
+    Vectors with more lanes than there are rows hold several matrices, one after the other.
+
     The number of a row and that of a lane in it are binary numbers. Each stage pairs up rows that
     differ in one digit, and makes that a digit of the lane, in place of one that then tells the two
     results apart: first the digits within a chunk, where processors can unpack two vectors, then
@@ -38,7 +40,7 @@ def transpose(emitter: FunctionEmitter, rows: Sequence[ir.Value]) -> list[ir.Val
                 continue
             pair = before[number], before[number | 1 << stage]
             for choice in (0, 1):
-                mask = _mask(digits, leaves, enters, choice)
+                mask = _side_by_side(_mask(digits, leaves, enters, choice), kind.count)
                 values[number | choice << stage] = _shuffle(emitter, *pair, mask)
         left = lane.pop(leaves)
         assert left is not None
@@ -63,6 +65,16 @@ def _mask(digits: int, leaves: int, enters: int, choice: int) -> list[int]:
         old = (rest >> leaves) << (leaves + 1) | choice << leaves | rest & ((1 << leaves) - 1)
         mask.append(source << digits | old)
     return mask
+
+
+def _side_by_side(mask: Sequence[int], lanes: int) -> list[int]:
+    """The mask of a pair of rows, for as many matrices as fill so many lanes."""
+    row = len(mask)
+    return [
+        first + lane % row + (lanes if lane >= row else 0)
+        for first in range(0, lanes, row)
+        for lane in mask
+    ]
 
 
 def _without(number: int, digit: int) -> int:

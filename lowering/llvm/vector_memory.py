@@ -41,7 +41,7 @@ from .strided_accesses import (
 )
 from .transposed_loads import TransposedLoads
 from .transposed_stores import TransposedStores
-from .transposition import transpose
+from .transposition import CHUNK_BYTES, transpose
 from .types import I1, I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
 from .unrolling import LOOPS
 from .values import shuffle_mask
@@ -384,17 +384,26 @@ def _emit_transposed(emitter: FunctionEmitter, op: GatherOp, group: TransposedLo
     width = len(group.gathers)
     assert isinstance(kind, ir.VectorType)
     blocks: list[list[ir.Value]] = []
-    register = ir.VectorType(kind.element, group.lanes.block)
+    piece = CHUNK_BYTES // size_in_bytes(kind.element)
+    length = piece if width % piece == 0 else group.lanes.block
+
+    def elements(lane: int, column: int) -> ir.Value:
+        register = ir.VectorType(kind.element, length)
+        if not group.lanes.active[lane]:
+            return ir.Constant(register, None)
+        offset = constant(group.lanes.offsets[lane] - back + column)
+        place = emitter.builder.gep(pointer, [offset], source_etype=kind.element)
+        return _first_elements(emitter, place, register, min(width, length), alignment)
+
     for lanes in group.lanes.blocks:
-        rows: list[ir.Value] = []
-        for lane in lanes:
-            if not group.lanes.active[lane]:
-                rows.append(ir.Constant(register, None))
-                continue
-            offset = constant(group.lanes.offsets[lane] - back)
-            place = emitter.builder.gep(pointer, [offset], source_etype=kind.element)
-            rows.append(_first_elements(emitter, place, register, width, alignment))
-        blocks.append(transpose(emitter, rows))
+        columns: list[ir.Value] = []
+        for column in range(0, width, length):
+            rows = [
+                concatenated(emitter, [elements(lane, column) for lane in lanes[first::length]])
+                for first in range(length)
+            ]
+            columns += transpose(emitter, rows)
+        blocks.append(columns)
     for gather, *parts in zip(group.gathers, *blocks, strict=False):
         emitter.values[gather.result] = concatenated(emitter, parts)
         emitter.loaded.add(gather)

@@ -11,17 +11,23 @@ from ..estimate.operation_costs import accumulates_in_lanes
 from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.program_statistics import subscript_steps
 from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.set_conflicts import largest_jam
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, leaves, loops_around
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.distribute import Distribute
 from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel
+from ..transformations.reorder import Reorder
 from ..transformations.strip_mine import StripMine
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .matrix_vector import streams_rows, without_single_iterations, work
 from .steps import attempt
+from .thread_parts import part_size
+
+PARTS = 2
+"""Parts of the columns for each thread."""
 
 ROWS = 16
 """Rows of a strip, at most two vectors: two sums in each lane hide each other's waits."""
@@ -51,17 +57,25 @@ def strict_order_reductions(
         return None  # What is exact in any order is accumulated in the lanes of a row.
     names = [leaf.statement for leaf, _ in leaves(nest, ())]
     strip = StripMine((f"{names[0]}.{nest.name}",), strip_of(lanes))
+    is_shared = context.threads > 1 and work(schedule, nest, context) >= LEAST_INSTANCES
     try:
         (strips,) = strip.resolve(schedule).new_loops(schedule)
         result = _apart(schedule.apply(strip), names, nest.name)
+        columns = _column_sums(schedule, around, nest, context) if is_shared else []
+        if 0 < len(columns) < len(names):
+            result = _behind_others(result, names, columns, strips)
         for name in names:
-            inside = in_lanes if name in sums else _along_rows
-            result = inside(result, name, nest.name, lanes)
+            if name in columns:
+                result = _columns_in_threads(result, name, nest.name, strips, context)
+            if name in sums:
+                result = in_lanes(result, name, nest.name, lanes)
+            else:
+                result = _along_rows(result, name, nest.name, lanes, context)
     except TransformationError:
         return None
-    if context.threads > 1 and work(schedule, nest, context) >= LEAST_INSTANCES:
-        parallel = Parallel((f"{names[0]}.{strips}",))
-        result = attempt(result, parallel) or result
+    if is_shared:
+        first = next((name for name in names if name not in columns), names[0])
+        result = attempt(result, Parallel((f"{first}.{strips}",))) or result
     return result
 
 
@@ -124,6 +138,56 @@ def _apart(schedule: Schedule, names: Sequence[str], rows: str) -> Schedule:
     return schedule
 
 
+def _column_sums(
+    schedule: Schedule, around: Sequence[Loop], nest: Loop, context: SchedulingContext
+) -> list[str]:
+    """The statements that add up columns: every row adds to the same elements."""
+    statistics = context.statistics(schedule.scop)
+    return [
+        leaf.statement
+        for leaf, loops in leaves(nest, tuple(around))
+        if leaf.statement in schedule.dependences.accumulations
+        and loops[-1] is not nest
+        and statistics.statements[leaf.statement].rewrites(loops, nest)
+    ]
+
+
+def _behind_others(
+    schedule: Schedule, names: Sequence[str], columns: Sequence[str], strips: str
+) -> Schedule:
+    """Sums of columns in loops of their own; raises TransformationError.
+
+    Of the others, different strips run in different threads then.
+    """
+    others = [name for name in names if name not in columns]
+    cuts = (others[-1], *columns[:-1])
+    return schedule.apply_all(
+        [
+            Reorder(statements=(*others, *columns)),
+            Distribute((f"{names[0]}.{strips}",), after=cuts),
+        ]
+    )
+
+
+def _columns_in_threads(
+    schedule: Schedule, name: str, rows: str, strips: str, context: SchedulingContext
+) -> Schedule:
+    """Parts of the columns for each thread, of all rows; raises TransformationError.
+
+    With one part each, two threads would write to a line between theirs all the time.
+    """
+    around = loops_around(schedule.tree, name)
+    last = around[-1]
+    statement = context.statistics(schedule.scop).statements[name]
+    trips = statement.trips(around)[-1]
+    unit = schedule.target.cache_line
+    size = part_size(statement, last, trips, PARTS * context.threads, unit)
+    part = StripMine((f"{name}.{last.name}",), size)
+    (parts,) = part.resolve(schedule).new_loops(schedule)
+    order = (f"{name}.{each}" for each in (parts, strips, rows))
+    return schedule.apply_all([part, Interchange(tuple(order)), Parallel((f"{name}.{parts}",))])
+
+
 def strip_of(lanes: int) -> int:
     """Rows of a strip for vectors of so many lanes."""
     return min(2 * lanes, max(lanes, ROWS))
@@ -144,16 +208,24 @@ def in_lanes(schedule: Schedule, name: str, rows: str, lanes: int) -> Schedule:
     )
 
 
-def _along_rows(schedule: Schedule, name: str, rows: str, lanes: int) -> Schedule:
-    """Vectors along each row, for all rows of a strip at once unless they call functions.
+def _along_rows(
+    schedule: Schedule, name: str, rows: str, lanes: int, context: SchedulingContext
+) -> Schedule:
+    """Vectors along each row, for all rows of a strip at once.
 
-    Raises TransformationError.
+    Row by row where they call functions, and where the rows' lines compete for the same sets of a
+    cache. Raises TransformationError.
     """
-    row, last = f"{name}.{rows}", loops_around(schedule.tree, name)[-1]
+    row, around = f"{name}.{rows}", loops_around(schedule.tree, name)
+    last = around[-1]
     if last.name == rows:
         return attempt(schedule, Vectorize((row,), lanes)) or schedule
     term = f"{name}.{last.name}"
+    vector = Vectorize((term,), lanes)
     body = schedule.scop.statement(name).body
-    if any(elementary_cycles(operation, schedule.target, lanes) for operation in body):
-        return schedule.apply(Vectorize((term,), lanes))
-    return schedule.apply_all([Interchange((term, row)), Unroll((row,)), Vectorize((term,), lanes)])
+    calls = any(elementary_cycles(operation, schedule.target, lanes) for operation in body)
+    strip = next(loop for loop in around if loop.name == rows)
+    statistics, factors = context.statistics(schedule.scop), (strip_of(lanes), 1)
+    if calls or largest_jam(statistics, [(name,)], around, strip, factors, schedule.target) == 1:
+        return schedule.apply(vector)
+    return schedule.apply_all([Interchange((term, row)), Unroll((row,)), vector])

@@ -410,6 +410,39 @@ def test_short_sums_of_varying_length_stay_scalar(count: int, masked: bool) -> N
     assert bool(re.search("[yz]mm", kernel.assembly)) == masked
 
 
+TRIANGULAR_PRODUCTS = """
+func.func @products(%L: memref<8xCOUNTxCOUNTxf64>, %x: memref<8xCOUNTxf64>, %y: memref<8xCOUNTxf64>) {
+  affine.for %b = 0 to 8 {
+    affine.for %i = 0 to COUNT {
+      affine.for %j = 0 to affine_map<(d0) -> (d0 + 1)>(%i) {
+        %0 = affine.load %y[%b, %i] : memref<8xCOUNTxf64>
+        %1 = affine.load %L[%b, %i, %j] : memref<8xCOUNTxCOUNTxf64>
+        %2 = affine.load %x[%b, %j] : memref<8xCOUNTxf64>
+        %3 = arith.mulf %1, %2 : f64
+        %4 = arith.addf %0, %3 : f64
+        affine.store %4, %y[%b, %i] : memref<8xCOUNTxf64>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("fast_math", [False, True])
+@pytest.mark.parametrize("count", [15, 16, 31])
+def test_terms_of_short_sums_that_nobody_has_just_stored(count: int, fast_math: bool) -> None:
+    """No vector waits for scalars; in order, each addition would wait for the one before."""
+    (function,) = load(TRIANGULAR_PRODUCTS.replace("COUNT", str(count))).values()
+    target = Target.host()
+    kernel = function.compile("parallel{loops=b}", threads=1, fast_math=fast_math, target=target)
+    rng = np.random.default_rng(0)
+    matrix, x, y = rng.random((8, count, count)), rng.random((8, count)), np.zeros((8, count))
+    kernel(matrix, x, y)
+    np.testing.assert_allclose(y, np.einsum("bij,bj->bi", np.tril(matrix), x))
+    assert (HINT in kernel.llvm_ir) == (not fast_math)
+
+
 @pytest.mark.parametrize(("terms", "is_long"), [(40, False), (1024, True)])
 def test_loops_over_vectors_of_long_sums_stay(terms: int, is_long: bool) -> None:
     """LLVM would unroll them, and add up in another order than registers suffice for."""

@@ -69,6 +69,44 @@ def test_choice(kernel: str) -> None:
     assert scheduled(kernel, reassociate=True) is None
 
 
+@pytest.mark.parametrize(("n", "m"), [(900, 900), (1024, 512), (300, 2000)])
+@pytest.mark.parametrize("element", ["f32", "f64"])
+def test_sums_of_columns_leave_the_rows_to_threads(element: str, n: int, m: int) -> None:
+    """Every row adds to the same elements: threads take columns there, and rows elsewhere."""
+    function = load(BOTH.replace("TYPE", element))["both"]
+    original = Schedule.original(function.scop)
+    context = SchedulingContext(infer_extents(function.scop, {"n": n, "m": m}), 2)
+    chosen = strict_order_reductions(original, original.tree, context)
+    assert chosen is not None
+    parallel = [
+        [loop.name for loop in loops_around(chosen.tree, name) if loop.parallel]
+        for name in ("S0", "S1")
+    ]
+    assert parallel == [["it"], ["jt"]]
+    (part,) = (step for step in chosen.transformations if "strip-mine{loops=S1.j" in str(step))
+    size = int(str(part).partition("size=")[2].rstrip("}"))
+    assert m / size > context.threads, "no two threads write to both sides of a border all the time"
+    random = np.random.default_rng(0)
+    shapes = [(37, 131), (37,), (131,), (131,), (37,)]
+    arrays = [random.random(shape).astype(element.replace("f", "float")) for shape in shapes]
+    others = [array.copy() for array in arrays]
+    function.compile(chosen, threads=2, verify=True)(37, 131, *arrays)
+    function.compile("")(37, 131, *others)
+    for one, other in zip(arrays, others, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(("m", "together"), [(528, True), (512, False)])
+def test_rows_in_turn_where_their_lines_compete(m: int, together: bool) -> None:
+    function = load(BOTH.replace("TYPE", "f64"))["both"]
+    original = Schedule.original(function.scop, Target.named("zen4"))
+    context = SchedulingContext(infer_extents(function.scop, {"n": 900, "m": m}), 1)
+    chosen = strict_order_reductions(original, original.tree, context)
+    assert chosen is not None
+    steps = [str(step) for step in chosen.transformations]
+    assert ("interchange{loops=S1.j,S1.i}" in steps) == together
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("size", ["MINI", "SMALL"])
 def test_results_on_ragged_sizes(kernel: str, size: str) -> None:
