@@ -14,8 +14,10 @@ from ..text.conditions import (
     junction,
     negation,
     not_negative,
+    tests_data,
     zero,
 )
+from .alternatives import implied
 from .arithmetic import PREDICATES, SWAPPED
 from .c_types import FloatType, IntegerType
 from .calls import Calls
@@ -44,8 +46,13 @@ class Conditions:
             node.operator in ("&&", "||")
             or (node.operator in ("&", "|") and _is_truth(node.left) and _is_truth(node.right))
         ):
-            parts = [self.condition(node.left), self.condition(node.right)]
-            return junction(node.operator in ("&&", "&"), parts)
+            conjunction = node.operator in ("&&", "&")
+            left = self.condition(node.left)
+            # The left side guards the right one, such as an element in its row of a flat array.
+            where = left if conjunction else negation(left)
+            known = [] if tests_data(where) else implied(where, self.expressions.domain)
+            with self.expressions.domain.inside(known):
+                return junction(conjunction, [left, self.condition(node.right)])
         if isinstance(node, Unary) and node.operator == "!":
             return negation(self.condition(node.operand))
         if isinstance(node, Cast) and _keeps_truth(node):

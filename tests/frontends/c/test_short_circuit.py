@@ -50,9 +50,32 @@ BODIES = {
     " for (int j = 0; j < m; j++)"
     " if ((j > 0 && d[i][j - 1] > 3) || (i > 0 && d[i - 1][j] > 3)) {"
     " int v = d[i][j]; for (int k = 0; k < j; k++) v += k; d[i][j] = v; v += i; e[i][j] = v; }",
+    "bits of truth values": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+    " if ((i > 0) & (j > 1) & (d[i][j] > 2) && !((d[i - 1][j - 2] > 4) | (i == 3))) e[i][j] = 1;",
     "in the condition of a loop": "for (int i = 1; i < n; i++) { int j = i; int t = d[0][i];"
     " while (j > 0 && d[0][j - 1] > t) { d[0][j] = d[0][j - 1]; j--; } d[0][j] = t; }",
 }
+
+
+FLAT = {
+    "a seam": "for (int i = 1; i < n; i++) for (int j = 0; j < m; j++) {"
+    " int b = d[(i - 1) * m + j];"
+    " if (j > 0 && d[(i - 1) * m + j - 1] < b) b = d[(i - 1) * m + j - 1];"
+    " if (j < m - 1 && d[(i - 1) * m + j + 1] < b) b = d[(i - 1) * m + j + 1];"
+    " d[i * m + j] = e[i * m + j] + b; }",
+    "or": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+    " if (j == 0 || d[i * m + j - 1] > 3) e[i * m + j] = 1;",
+}
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_elements_that_a_condition_keeps_in_their_row(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(
+        f"void f(int n, int m, int *d, int *e) {{\n#pragma scop\n{FLAT[name]}\n"
+        "#pragma endscop\n}\n"
+    )
+    assert_same_as_compiled(path, [(6, 7)], _digits)
 
 
 @pytest.mark.parametrize("name", BODIES)
