@@ -55,7 +55,7 @@ _REASONS: dict[str, tuple[str, str | None]] = {
     "LABEL_STMT": ("labels are not supported", None),
     "SWITCH_STMT": (
         "a 'switch' that is no list of cases with values is not supported",
-        "give cases single values, and braces where they declare variables; or write 'if' and 'else'",
+        "give cases single values, and braces around declarations, or write 'if'",
     ),
     "CASE_STMT": ("'case' is not supported", "write 'if' and 'else'"),
     "ASM_STMT": ("assembly is not supported", None),
