@@ -11,21 +11,23 @@ from ...dialects.errors import SourceError
 from ..text.affine import Affine, Index, set_text
 from ..text.conditions import (
     Condition,
+    DataTest,
     Fixed,
     Junction,
-    is_affine,
     junction,
     negation,
     tests_data,
 )
+from ..text.guards import Guards
+from ..text.repetitions import Repetitions, Truths, affine_first, is_mixed, necessary
 from .alternatives import implied, possible, relations_of
 from .arithmetic import linear
-from .c_types import IntegerType, NumberType
+from .c_types import BOOL, IntegerType, NumberType
 from .conditions import Conditions
 from .evaluator import Evaluator
 from .numbers import number_type
-from .tree import Binary, Conditional, Expression, Piece
-from .values import Linear, Scalar, Value, index_of
+from .tree import Binary, Call, Conditional, Expression, Piece, walk
+from .values import Constant, Linear, Scalar, Value, index_of
 
 
 class Choices:
@@ -35,6 +37,7 @@ class Choices:
         self.expressions = expressions
         self.conditions = conditions
         self.emitter = expressions.emitter
+        self.repetitions = Repetitions()
 
     def value(self, node: Conditional) -> Value:
         """The value of a conditional expression; raises SourceError, NotAffine."""
@@ -104,7 +107,7 @@ class Choices:
         one: Callable[[], Value],
         other: Callable[[], Value],
         kind: NumberType,
-        node: Expression,
+        node: Piece,
     ) -> Value:
         """One of two values of one type.
 
@@ -113,29 +116,10 @@ class Choices:
         if isinstance(condition, Fixed):
             return one() if condition.value else other()
         self.emitter.require_operations(node, "a conditional expression is not")
-        if tests_data(condition) and is_affine(condition):
-            assert isinstance(condition, Junction)
-            # Affine parts first: they guard the accesses of the others.
-            parts = sorted(condition.parts, key=tests_data)
-            head, rest = parts[0], junction(condition.conjunction, parts[1:])
-            inner = partial(self.choose, rest, one, other, kind, node)
-            if condition.conjunction:
-                return self.choose(head, inner, other, kind, node)
-            return self.choose(head, one, inner, kind, node)
+        if is_mixed(condition):
+            return self._mixed(condition, one, other, kind, node)
         if tests_data(condition):
-            truth = self.conditions.truth(condition, node)
-            if self.expressions.guards.in_branches:
-                with self.emitter.block() as holds:
-                    self._yield(one(), kind, node, "scf")
-                with self.emitter.block() as rest:
-                    self._yield(other(), kind, node, "scf")
-                head_text = f"scf.if {truth} -> ({kind.mlir})"
-                return Scalar(self.emitter.branches(head_text, holds, rest, node), kind)
-            with self.expressions.guards.under(truth, True):
-                first = one()
-            with self.expressions.guards.under(truth, False):
-                second = other()
-            return self.expressions.arithmetic.select(truth, first, second, kind, node)
+            return self._by_truth(self.truth(condition, node), one, other, kind, node)
         domain = self.expressions.domain
         found = possible(condition, domain)
         if found is None:
@@ -159,11 +143,121 @@ class Choices:
         head_text = f"affine.if {constraints} -> {kind.mlir}"
         return Scalar(self.emitter.branches(head_text, first, second, node), kind)
 
-    def _yield(
-        self, value: Value, kind: NumberType, node: Expression, dialect: str = "affine"
-    ) -> None:
+    def _by_truth(
+        self,
+        truth: str,
+        one: Callable[[], Value],
+        other: Callable[[], Value],
+        kind: NumberType,
+        node: Piece,
+    ) -> Value:
+        """One of two values; both are computed, but for those that are not affine in any case."""
+        if self.expressions.guards.in_branches:
+            with self.emitter.block() as holds:
+                self._yield(one(), kind, node, "scf")
+            with self.emitter.block() as rest:
+                self._yield(other(), kind, node, "scf")
+            head_text = f"scf.if {truth} -> ({kind.mlir})"
+            return Scalar(self.emitter.branches(head_text, holds, rest, node), kind)
+        with self.expressions.guards.under(truth, True):
+            first = one()
+        with self.expressions.guards.under(truth, False):
+            second = other()
+        return self.expressions.arithmetic.select(truth, first, second, kind, node)
+
+    def _mixed(
+        self,
+        condition: Condition,
+        one: Callable[[], Value],
+        other: Callable[[], Value],
+        kind: NumberType,
+        node: Piece,
+    ) -> Value:
+        """One of two values, by a condition on both data and loop variables."""
+        with self.repetitions.of(condition, *_weights(node)) as is_guarded:
+            if is_guarded:
+                return self._guarded(condition, one, other, kind, node)
+        truth = self.truth(condition, node)
+        yes = partial(self._under, necessary(condition), one, kind, node)
+        no = partial(self._under, necessary(negation(condition)), other, kind, node)
+        return self._by_truth(truth, yes, no, kind, node)
+
+    def _guarded(
+        self,
+        condition: Condition,
+        one: Callable[[], Value],
+        other: Callable[[], Value],
+        kind: NumberType,
+        node: Piece,
+    ) -> Value:
+        """One of two values: affine parts guard the accesses of the others."""
+        if not is_mixed(condition):
+            return self.choose(condition, one, other, kind, node)
+        assert isinstance(condition, Junction)
+        head, rest = affine_first(condition)
+        inner = partial(self._guarded, rest, one, other, kind, node)
+        branches = (inner, other) if condition.conjunction else (one, inner)
+        return self._guarded(head, *branches, kind, node)
+
+    def _under(
+        self,
+        conditions: list[Condition],
+        value: Callable[[], Value],
+        kind: NumberType,
+        node: Piece,
+    ) -> Value:
+        """A value that matters, and is computed, where affine conditions hold."""
+        if not conditions:
+            return value()
+        inner = partial(self._under, conditions[1:], value, kind, node)
+        return self.choose(conditions[0], inner, lambda: Constant(0, kind), kind, node)
+
+    # Truth values
+
+    def truth(self, condition: Condition, node: Piece) -> str:
+        """The truth value of a condition."""
+        return Truths[Piece](self).truth(condition, node)
+
+    @property
+    def guards(self) -> Guards[Piece]:
+        """The conditions under which elements matter."""
+        return self.expressions.guards
+
+    def tested(self, test: DataTest, node: Piece) -> str:
+        """A test of data."""
+        return self.conditions.tested(test)
+
+    def either(
+        self,
+        condition: Condition,
+        one: Callable[[], str],
+        other: Callable[[], str],
+        node: Piece,
+    ) -> str:
+        """One of two truth values, by an affine condition."""
+        value = self.choose(
+            condition, lambda: Scalar(one(), BOOL), lambda: Scalar(other(), BOOL), BOOL, node
+        )
+        return self.expressions.arithmetic.scalar(value, node).name
+
+    def fixed(self, value: bool) -> str:
+        """A truth value that is known."""
+        return self.emitter.constant(str(value).lower(), "i1")
+
+    def _yield(self, value: Value, kind: NumberType, node: Piece, dialect: str = "affine") -> None:
         name = self.expressions.arithmetic.scalar(value, node).name
         self.emitter.line(f"{dialect}.yield {name} : {kind.mlir}", node)
+
+
+def _weights(node: Piece) -> tuple[int, int]:
+    """How much the values of a conditional expression compute."""
+    if not isinstance(node, Conditional):
+        return 1, 1
+    one, other = (
+        1 + sum(isinstance(each, Conditional | Call) for each in walk(part))
+        for part in (node.one, node.other)
+    )
+    return one, other
 
 
 def _extremum(node: Conditional) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from ..text.affine import Affine, Index
@@ -12,12 +11,13 @@ from ..text.conditions import (
     Condition,
     DataTest,
     Fixed,
-    Junction,
     junction,
     negation,
     not_negative,
+    tests_data,
     zero,
 )
+from .alternatives import implied
 from .arithmetic import PREDICATES, SWAPPED
 from .c_types import FloatType, IntegerType
 from .calls import Calls
@@ -42,9 +42,17 @@ class Conditions:
 
     def condition(self, node: Expression) -> Condition:
         """A condition, without emitting anything; raises SourceError."""
-        if isinstance(node, Binary) and node.operator in ("&&", "||"):
-            parts = [self.condition(node.left), self.condition(node.right)]
-            return junction(node.operator == "&&", parts)
+        if isinstance(node, Binary) and (
+            node.operator in ("&&", "||")
+            or (node.operator in ("&", "|") and _is_truth(node.left) and _is_truth(node.right))
+        ):
+            conjunction = node.operator in ("&&", "&")
+            left = self.condition(node.left)
+            # The left side guards the right one, such as an element in its row of a flat array.
+            where = left if conjunction else negation(left)
+            known = [] if tests_data(where) else implied(where, self.expressions.domain)
+            with self.expressions.domain.inside(known):
+                return junction(conjunction, [left, self.condition(node.right)])
         if isinstance(node, Unary) and node.operator == "!":
             return negation(self.condition(node.operand))
         if isinstance(node, Cast) and _keeps_truth(node):
@@ -69,18 +77,10 @@ class Conditions:
             return DataTest(node)
         return compared(node.operator, one, other) or DataTest(node)
 
-    def truth(self, condition: Condition, node: Expression) -> str:
-        """The truth value of a condition on data alone."""
-        if isinstance(condition, Junction):
-            result = self.truth(condition.parts[0], node)
-            for part in condition.parts[1:]:
-                rest = partial(self.truth, part, node)
-                guards = self.expressions.guards
-                result = guards.junction(condition.conjunction, result, rest, node)
-            return result
-        assert isinstance(condition, DataTest)
-        name = self._test(condition.subject)
-        return self.inverse(name, node) if condition.negated else name
+    def tested(self, test: DataTest) -> str:
+        """The truth value of a test of data."""
+        name = self._test(test.subject)
+        return self.inverse(name, test.subject) if test.negated else name
 
     def inverse(self, truth: str, node: Expression) -> str:
         """The opposite of a truth value."""
@@ -124,6 +124,19 @@ def compared(operator: str, one: Index, other: Index) -> Condition | None:
         difference = difference.plus(Index((Affine(constant=1),)), -1)
         assert difference is not None
     return not_negative(difference)
+
+
+def _is_truth(node: Expression) -> bool:
+    """Whether a number is 1 or 0 by its form, as in `(i > 0) & (j > 0)`."""
+    if isinstance(node, Unary):
+        return node.operator == "!"
+    if isinstance(node, Cast):
+        return _keeps_truth(node) and _is_truth(node.operand)
+    if not isinstance(node, Binary):
+        return False
+    if node.operator in ("&", "|"):
+        return _is_truth(node.left) and _is_truth(node.right)
+    return node.operator in ("&&", "||") or node.operator in PREDICATES
 
 
 def _keeps_truth(node: Cast) -> bool:

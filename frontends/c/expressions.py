@@ -8,9 +8,10 @@ from ...dialects.errors import SourceError
 from ..text.affine import Affine, Index, map_text, quotient
 from ..text.conditions import Condition, Fixed
 from ..text.emitter import Emitter, NotAffine
+from ..text.repetitions import is_mixed
 from .aliases import Aliases
 from .arithmetic import PREDICATES, Arithmetic, linear
-from .c_types import INT, LONG, IntegerType, NumberType, PointerType, elements_of
+from .c_types import BOOL, INT, LONG, IntegerType, NumberType, PointerType, elements_of
 from .calls import Calls
 from .choices import Choices
 from .chosen_rows import ChosenRows
@@ -175,6 +176,10 @@ class Expressions:
         """A condition as a number: 1 or 0."""
         if isinstance(condition, Fixed):
             return Constant(int(condition.value), INT)
+        if is_mixed(condition):
+            self.emitter.require_operations(node, "a condition on data is not")
+            truth = Scalar(self.choices.truth(condition, node), BOOL)
+            return self.arithmetic.convert(truth, INT, node)
         return self.choices.choose(
             condition, lambda: Constant(1, INT), lambda: Constant(0, INT), INT, node
         )

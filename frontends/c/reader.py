@@ -54,8 +54,8 @@ _REASONS: dict[str, tuple[str, str | None]] = {
     "GOTO_STMT": ("'goto' is not supported", None),
     "LABEL_STMT": ("labels are not supported", None),
     "SWITCH_STMT": (
-        "a 'switch' whose cases do not all end with 'break' is not supported",
-        "write 'if' and 'else'",
+        "a 'switch' that is no list of cases with values is not supported",
+        "give cases single values, and braces around declarations, or write 'if'",
     ),
     "CASE_STMT": ("'case' is not supported", "write 'if' and 'else'"),
     "ASM_STMT": ("assembly is not supported", None),

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TypeAlias
 
 from ...dialects.errors import SourceError
-from ..text.affine import Affine, Index, bound_text, set_text
-from ..text.conditions import (
-    Condition,
-    Fixed,
-    Junction,
-    is_affine,
-    junction,
-    negation,
-    tests_data,
-)
+from ..text.affine import Affine, Index, bound_text
 from ..text.emitter import Block as TextBlock
 from ..text.emitter import Emitter
-from .alternatives import possible, relations_of
-from .c_types import BOOL, ComplexType, IntegerType, NumberType, OtherType, PointerType
+from .branches import Branches
+from .c_types import ComplexType, IntegerType, NumberType, OtherType, PointerType
 from .expressions import Expressions
 from .local_arrays import LocalArrays
 from .loops import Bounds, Loops
@@ -50,12 +39,6 @@ from .tree import (
 from .values import Constant, Linear, Scalar, Value
 from .variables import Variable
 
-Branch: TypeAlias = Callable[[], None]
-"""Emits statements."""
-
-_MOST_COPIES = 16
-"""How often a branch is printed for the parts of conditions; more are computed as data."""
-
 
 class Statements:
     """Emits statements."""
@@ -66,12 +49,11 @@ class Statements:
         self.names = names
         self.loops = Loops(expressions)
         self.opaque = Opaque(expressions, self.loops)
+        self.branches = Branches(expressions, self.opaque)
         self.arrays = LocalArrays(expressions, names)
         self._blocks: dict[Block, tuple[TextBlock[Piece], int]] = {}
         self._cells: dict[Block, list[Variable]] = {}
         self._taken: list[tuple[TextBlock[Piece], list[str]]] = []
-        self._guards: list[str] = []
-        self._copies = 1
 
     def region(self, block: Block) -> None:
         """Emits the statements of a region; raises SourceError."""
@@ -81,7 +63,7 @@ class Statements:
     def block(self, block: Block) -> None:
         """Emits the statements of a block into the emitter's innermost one."""
         innermost = self.emitter.blocks[-1]
-        self._blocks[block] = innermost, len(self._guards)
+        self._blocks[block] = innermost, len(self.branches.guards)
         is_first = not self._taken or self._taken[-1][0] is not innermost
         if is_first:
             self._taken.append((innermost, []))
@@ -105,7 +87,7 @@ class Statements:
         elif isinstance(node, If):
             one = partial(self.block, node.one)
             other = partial(self.block, node.other) if node.other.statements else None
-            self._branch(self.expressions.conditions.condition(node.test), one, other, node)
+            self.branches.emit(self.expressions.conditions.condition(node.test), one, other, node)
         elif isinstance(node, Block):
             self.block(node)
         elif isinstance(node, Declare):
@@ -170,125 +152,12 @@ class Statements:
         with self.expressions.guards.in_opaque():
             condition = self.expressions.conditions.condition(node.test)
             with self.emitter.block() as before:
-                if isinstance(condition, Fixed):
-                    truth = self.emitter.constant(str(condition.value).lower(), "i1")
-                elif is_affine(condition) or not tests_data(condition):
-                    truth = self._mixed(condition, node)
-                else:
-                    truth = self.expressions.conditions.truth(condition, node.test)
+                truth = self.expressions.choices.truth(condition, node.test)
                 self.emitter.line(f"scf.condition({truth})", node)
             with self.emitter.block() as after:
                 self.block(node.body)
                 self.emitter.line("scf.yield", node)
         self.emitter.nests("scf.while () : () -> ()", before, "} do {", after, node)
-
-    # Conditions
-
-    def _branch(self, condition: Condition, one: Branch, other: Branch | None, node: If) -> None:
-        if isinstance(condition, Fixed):
-            chosen = one if condition.value else other
-            if chosen is not None:
-                chosen()
-        elif tests_data(condition) and is_affine(condition) and self._copies < _MOST_COPIES:
-            self._short_circuit(condition, one, other, node)
-        elif tests_data(condition):
-            self._predicated(condition, one, other, node)
-        else:
-            self._affine_branch(condition, one, other, node)
-
-    def _short_circuit(
-        self, condition: Condition, one: Branch, other: Branch | None, node: If
-    ) -> None:
-        """A condition on both data and loop variables: affine parts first.
-
-        They guard the accesses of the other parts, and those of the branches.
-
-        if (i > 0 && A[i - 1] > 0) ...   ->   if (i > 0) if (A[i - 1] > 0) ...
-        """
-        assert isinstance(condition, Junction)
-        parts = sorted(condition.parts, key=tests_data)
-        head, rest = parts[0], junction(condition.conjunction, parts[1:])
-        inner = partial(self._branch, rest, one, other, node)
-        branches = (inner, other) if condition.conjunction else (one, inner)
-        is_printed_again = other is not None if condition.conjunction else True
-        self._copies <<= is_printed_again
-        self._branch(head, *branches, node)
-        self._copies >>= is_printed_again
-
-    def _affine_branch(
-        self, condition: Condition, one: Branch, other: Branch | None, node: If
-    ) -> None:
-        domain = self.expressions.domain
-        found, inverse = possible(condition, domain), possible(negation(condition), domain) or []
-        if found is None:
-            raise SourceError("the condition has too many alternatives", node.test.place)
-        if not found:
-            if other is not None:
-                other()
-            return
-        if len(found) > 1 and len(inverse) == 1:
-            one, other = other or _nothing, one
-            found, inverse = inverse, found
-        with domain.inside(relations_of(found[0])), self.emitter.block() as first:
-            one()
-        opposite = relations_of(inverse[0]) if len(inverse) == 1 else []
-        with domain.inside(opposite), self.emitter.block() as second:
-            if len(found) > 1:
-                rest = junction(False, [junction(True, each) for each in found[1:]])
-                self._affine_branch(rest, one, other, node)
-            elif other is not None:
-                other()
-        constraints = set_text([(each.expression, each.equation) for each in found[0]])
-        if not second.lines:
-            self.emitter.nest(f"affine.if {constraints}", first, node)
-            return
-        self.emitter.nests(f"affine.if {constraints}", first, "} else {", second, node)
-
-    def _predicated(
-        self, condition: Condition, one: Branch, other: Branch | None, node: If
-    ) -> None:
-        """If-conversion: what depends on data is always stored, the old value where it is false."""
-        conditions = self.expressions.conditions
-        truth = (
-            self._mixed(condition, node)
-            if is_affine(condition)
-            else conditions.truth(condition, node.test)
-        )
-        if self.expressions.guards.in_branches or self.opaque.is_needed(
-            [*node.one.statements, *node.other.statements]
-        ):
-            self._kept_branch(truth, one, other, node)
-            return
-        for branch, negated in ((one, False), (other, True)):
-            if branch is None:
-                continue
-            guard = conditions.inverse(truth, node.test) if negated else truth
-            if self._guards:
-                text = f"arith.andi {self._guards[-1]}, {guard} : i1"
-                guard = self.emitter.operation(text, node)
-            self._guards.append(guard)
-            with self.expressions.guards.under(truth, not negated):
-                branch()
-            self._guards.pop()
-
-    def _kept_branch(self, truth: str, one: Branch, other: Branch | None, node: If) -> None:
-        """What must not run where the condition does not hold stays in a branch."""
-        with self.emitter.block() as first:
-            one()
-        with self.emitter.block() as second:
-            if other is not None:
-                other()
-        if not second.lines and not second.allocations:
-            self.emitter.nest(f"scf.if {truth}", first, node)
-            return
-        self.emitter.nests(f"scf.if {truth}", first, "} else {", second, node)
-
-    def _mixed(self, condition: Condition, node: If | While) -> str:
-        """The truth value of a condition on both data and loop variables."""
-        value = self.expressions.choices.choose(
-            condition, lambda: Constant(1, BOOL), lambda: Constant(0, BOOL), BOOL, node.test
-        )
-        return self.expressions.arithmetic.scalar(value, node).name
 
     # Assignments
 
@@ -329,11 +198,11 @@ class Statements:
             place = self.expressions.scattered(target)
             if place is not None:
                 stored = self.expressions.arithmetic.scalar(value, node)
-                if self._guards:
+                if self.branches.guards:
                     # A subscript such as `i * i % m`: element 0 where the condition does not hold.
                     old = Scalar(self.emitter.operation(f"memref.load {place}", node), kind)
                     stored = self.expressions.arithmetic.select(
-                        self._guards[-1], stored, old, kind, node
+                        self.branches.guards[-1], stored, old, kind, node
                     )
                 self.emitter.line(f"memref.store {stored.name}, {place}", node)
                 return result
@@ -366,11 +235,11 @@ class Statements:
     ) -> None:
         stored = self.expressions.arithmetic.scalar(value, node)
         self.expressions.accessed(name, subscripts, node)
-        if self._guards and guarded:
+        if self.branches.guards and guarded:
             text = f"affine.load %{name}[{subscripts}] : {kind}"
             old = Scalar(self.emitter.operation(text, node), stored.type)
             stored = self.expressions.arithmetic.select(
-                self._guards[-1], stored, old, stored.type, node
+                self.branches.guards[-1], stored, old, stored.type, node
             )
         self.emitter.line(f"affine.store {stored.name}, %{name}[{subscripts}] : {kind}", node)
 
@@ -392,7 +261,9 @@ class Statements:
             self.expressions.values[variable] = value
             return
         block, guards = self._blocks[variable.block]
-        guarded = len(self._guards) > guards  # else the variable lives where the guard holds
+        guarded = (
+            len(self.branches.guards) > guards
+        )  # else the variable lives where the guard holds
         if not variable.cell:
             variable.cell = self._cell_name(variable.symbol.name, block)
             # A store under a guard may keep what it has.
@@ -456,10 +327,6 @@ class Statements:
         self.expressions.variables.of[name] = variable
         self.expressions.values[variable] = self.expressions.value(node)
         return name
-
-
-def _nothing() -> None:
-    """An empty branch."""
 
 
 def _is_discarded(node: Expression) -> bool:

@@ -1,9 +1,10 @@
-"""`switch` as a chain of `if`, where each case ends with `break`."""
+"""`switch` as a chain of `if`; a case that goes on in the next one has its statements as well."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from clang import cindex
 
@@ -12,6 +13,9 @@ from .c_types import INT, LONG, IntegerType, promoted
 from .clang_library import evaluate
 from .jumps import BREAK, whole
 from .tree import Binary, Block, Cast, Declare, Expression, If, Literal, Refused, Statement
+
+_MOST = 200
+"""Statements of all cases, where those that others fall into are repeated."""
 
 ReadStatements = Callable[[cindex.Cursor], list[Statement]]
 
@@ -23,6 +27,7 @@ class _Case:
     values: list[int] = field(default_factory=list[int])
     is_default: bool = False
     statements: list[Statement] = field(default_factory=list[Statement])
+    parts: list[cindex.Cursor] = field(default_factory=list[cindex.Cursor])
     declares: bool = False
 
     @property
@@ -35,7 +40,7 @@ class _Case:
 def chain(
     cursor: cindex.Cursor, test: Expression, place: Location, read: ReadStatements
 ) -> Statement | None:
-    """The choices of a `switch`; None for one that is none, as a case goes on in the next one.
+    """The choices of a `switch`; None for one that is none.
 
     switch (k) { case 1: a(); break; default: b(); }   ->   if (k == 1) a(); else b();
     """
@@ -56,11 +61,19 @@ def chain(
             cases[-1].is_default |= not values
         if not cases:
             return None
+        cases[-1].parts.append(inner)
         found = read(inner)
         # What is declared without braces of its own may be used in the cases behind.
         cases[-1].declares |= any(isinstance(each, Declare) for each in found)
         cases[-1].statements += _flat(found)
-    if any(case.falls_through or case.declares for case in cases[:-1]):
+    if any(case.declares for case in cases[:-1]):
+        return None
+    for case, following in reversed(list(pairwise(cases))):
+        if case.falls_through:
+            case.parts += following.parts
+            for each in following.parts:  # read once more: no piece is in two places
+                case.statements += _flat(read(each))
+    if sum(len(case.statements) for case in cases) > _MOST:
         return None
     start, end = cursor.extent.start.offset, cursor.extent.end.offset
 

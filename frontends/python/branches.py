@@ -16,12 +16,12 @@ from ..text.conditions import (
     Junction,
     Relation,
     alternatives,
-    is_affine,
     junction,
     negation,
     tests_data,
 )
 from ..text.emitter import Emitter
+from ..text.repetitions import affine_first, is_mixed, necessary
 from .expressions import Expressions
 from .opaque import Opaque
 from .source import PythonSource
@@ -61,20 +61,34 @@ class Branches:
             chosen = one if condition.value else other
             if chosen is not None:
                 chosen()
-        elif tests_data(condition) and is_affine(condition):
-            assert isinstance(condition, Junction)
-            # Affine parts first: they guard the accesses of the others.
-            parts = sorted(condition.parts, key=tests_data)
-            head, rest = parts[0], junction(condition.conjunction, parts[1:])
-            inner = partial(self.emit, rest, one, other, node)
-            if condition.conjunction:
-                self.emit(head, inner, other, node)
-            else:
-                self.emit(head, one, inner, node)
+        elif is_mixed(condition):
+            self._mixed(condition, one, other, node)
         elif tests_data(condition):
             self._data_branch(condition, one, other, node)
         else:
             self._affine_branch(condition, one, other, node)
+
+    def _mixed(self, condition: Condition, one: Branch, other: Branch | None, node: ast.If) -> None:
+        """A condition on both data and loop variables."""
+        weights = (_statements(each) for each in (node.body, node.orelse))
+        with self.expressions.choices.repetitions.of(condition, *weights) as is_guarded:
+            if is_guarded:
+                self._short_circuit(condition, one, other, node)
+            else:
+                self._data_branch(condition, one, other, node)
+
+    def _short_circuit(
+        self, condition: Condition, one: Branch, other: Branch | None, node: ast.If
+    ) -> None:
+        """Affine parts first: they guard the accesses of the others."""
+        if not is_mixed(condition):
+            self.emit(condition, one, other, node)
+            return
+        assert isinstance(condition, Junction)
+        head, rest = affine_first(condition)
+        inner = partial(self._short_circuit, rest, one, other, node)
+        branches = (inner, other) if condition.conjunction else (one, inner)
+        self._short_circuit(head, *branches, node)
 
     def _data_branch(
         self, condition: Condition, one: Branch, other: Branch | None, node: ast.If
@@ -92,15 +106,26 @@ class Branches:
         if other is not None:
             true = self.emitter.constant("true", "i1")
             opposite = self.emitter.operation(f"arith.xori {truth}, {true} : i1", node)
-        for branch, guard in ((one, truth), (other, opposite)):
+        for branch, guard, holds in (
+            (one, truth, condition),
+            (other, opposite, negation(condition)),
+        ):
             if branch is not None:
                 around = self.guard
                 if around is not None:
                     guard = self.emitter.operation(f"arith.andi {around}, {guard} : i1", node)
                 self.guard = guard
                 with self.expressions.guards.under(truth, branch is one):
-                    branch()
+                    self._where(necessary(holds), branch, node)
                 self.guard = around
+
+    def _where(self, conditions: list[Condition], branch: Branch, node: ast.If) -> None:
+        """A branch under affine conditions, which are necessary for it: they guard accesses."""
+        if not conditions:
+            branch()
+            return
+        rest = partial(self._where, conditions[1:], branch, node)
+        self._affine_branch(conditions[0], rest, None, node)
 
     def guarded(
         self, value: str, element: str, kind: str, node: ast.AST, dialect: str = "affine"
@@ -175,6 +200,11 @@ class Branches:
             yield
         finally:
             del conditions[before:]
+
+
+def _statements(body: list[ast.stmt]) -> int:
+    """How many statements a body has, with those inside of others."""
+    return sum(isinstance(each, ast.stmt) for node in body for each in ast.walk(node))
 
 
 def _nothing() -> None:

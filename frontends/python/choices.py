@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeAlias
 
 from ..text.affine import Affine, Index, set_text
 from ..text.conditions import (
@@ -15,18 +16,23 @@ from ..text.conditions import (
     Fixed,
     Junction,
     alternatives,
-    is_affine,
     junction,
     negation,
     not_negative,
     tests_data,
     zero,
 )
+from ..text.guards import Guards
+from ..text.repetitions import Repetitions, Truths, affine_first, is_mixed, necessary
 from .arithmetic import index_of
 from .captured import MISSING
+from .element_types import b1
 from .evaluator import Evaluator
 from .functions import known
 from .values import Constant, Scalar, Value
+
+Choice: TypeAlias = Callable[[], "Value | None"]
+"""Evaluates one of two values; None where it does not matter."""
 
 PREDICATES: dict[type[ast.cmpop], str] = {
     ast.Lt: "lt",
@@ -59,6 +65,7 @@ class Choices:
         self.source = expressions.source
         self.emitter = expressions.emitter
         self.arithmetic = expressions.arithmetic
+        self.repetitions = Repetitions()
 
     def condition(self, node: ast.expr) -> Condition:
         """A condition, without emitting anything; raises SourceError."""
@@ -170,21 +177,36 @@ class Choices:
             assert difference is not None
         return not_negative(difference)
 
+    # Truth values
+
     def truth(self, condition: Condition, node: ast.AST) -> str:
-        """The truth value of a condition on data alone."""
-        if isinstance(condition, Junction):
-            result = self.truth(condition.parts[0], node)
-            for part in condition.parts[1:]:
-                rest = partial(self.truth, part, node)
-                guards = self.expressions.guards
-                result = guards.junction(condition.conjunction, result, rest, node)
-            return result
-        assert isinstance(condition, DataTest)
-        name = self._test(condition.subject)
-        if not condition.negated:
+        """The truth value of a condition."""
+        return Truths[ast.AST](self).truth(condition, node)
+
+    @property
+    def guards(self) -> Guards[ast.AST]:
+        """The conditions under which elements matter."""
+        return self.expressions.guards
+
+    def fixed(self, value: bool) -> str:
+        """A truth value that is known."""
+        return self.emitter.constant(str(value).lower(), "i1")
+
+    def either(
+        self, condition: Condition, one: Callable[[], str], other: Callable[[], str], node: ast.AST
+    ) -> str:
+        """One of two truth values, by an affine condition."""
+        yes, no = partial(_truth_value, one), partial(_truth_value, other)
+        result = self.choose(condition, yes, no, node)
+        assert isinstance(result, Scalar)
+        return result.name
+
+    def tested(self, test: DataTest, node: ast.AST) -> str:
+        """A test of data."""
+        name = self._test(test.subject)
+        if not test.negated:
             return name
-        true = self.emitter.constant("true", "i1")
-        return self.emitter.operation(f"arith.xori {name}, {true} : i1", node)
+        return self.emitter.operation(f"arith.xori {name}, {self.fixed(True)} : i1", node)
 
     def _test(self, test: Test) -> str:
         values = [self.expressions.value(side) for side in test.sides]
@@ -209,47 +231,90 @@ class Choices:
         if isinstance(condition, Fixed):
             return one() if condition.value else other()
         self.emitter.require_operations(node, "a conditional expression is not")
-        if tests_data(condition) and is_affine(condition):
-            assert isinstance(condition, Junction)
-            # Affine parts first: they guard the accesses of the others.
-            parts = sorted(condition.parts, key=tests_data)
-            head, rest = parts[0], junction(condition.conjunction, parts[1:])
-            inner = partial(self.choose, rest, one, other, node)
-            if condition.conjunction:
-                return self.choose(head, inner, other, node)
-            return self.choose(head, one, inner, node)
+        if is_mixed(condition):
+            return self._mixed(condition, one, other, node)
         if tests_data(condition):
-            truth = self.truth(condition, node)
-            if self.expressions.guards.in_branches:
-                return self._branches("scf", truth, one, other, node)
-            with self.expressions.guards.under(truth, True):
-                first_value = one()
-            with self.expressions.guards.under(truth, False):
-                second_value = other()
-            values = first_value, second_value
-            kind = self.arithmetic.joined(*values, node)
-            first, second = (self.arithmetic.convert(each, kind.element, node) for each in values)
-            result = self.arithmetic.select(truth, first, second, node)
-            return Scalar(result.name, kind.element, kind.weak)
+            return self._by_truth(self.truth(condition, node), one, other, node)
+        return self._affine(condition, one, other, node)
+
+    def _affine(self, condition: Condition, one: Choice, other: Choice, node: ast.AST) -> Value:
+        """One of two values by an affine condition; the other one is not computed."""
         found = alternatives(condition)
         if found is None:
             raise self.source.error(node, "the condition has too many alternatives")
         if len(found) > 1:
             inverse = alternatives(negation(condition))
             if inverse is not None and len(inverse) == 1:
-                return self.choose(negation(condition), other, one, node)
+                return self._affine(negation(condition), other, one, node)
             rest = junction(False, [junction(True, each) for each in found[1:]])
             head = junction(True, found[0])
-            return self.choose(head, one, lambda: self.choose(rest, one, other, node), node)
+            return self._affine(head, one, partial(self._affine, rest, one, other, node), node)
         constraints = set_text([(r.expression, r.equation) for r in found[0]])
         return self._branches("affine", constraints, one, other, node)
+
+    def _by_truth(
+        self, truth: str, one: Callable[[], Value], other: Callable[[], Value], node: ast.AST
+    ) -> Value:
+        """One of two values; both are computed, but for those that are not affine in any case."""
+        if self.expressions.guards.in_branches:
+            return self._branches("scf", truth, one, other, node)
+        with self.expressions.guards.under(truth, True):
+            first_value = one()
+        with self.expressions.guards.under(truth, False):
+            second_value = other()
+        values = first_value, second_value
+        kind = self.arithmetic.joined(*values, node)
+        first, second = (self.arithmetic.convert(each, kind.element, node) for each in values)
+        result = self.arithmetic.select(truth, first, second, node)
+        return Scalar(result.name, kind.element, kind.weak)
+
+    def _mixed(
+        self,
+        condition: Condition,
+        one: Callable[[], Value],
+        other: Callable[[], Value],
+        node: ast.AST,
+    ) -> Value:
+        """One of two values, by a condition on both data and loop variables."""
+        with self.repetitions.of(condition, *_weights(node)) as is_guarded:
+            if is_guarded:
+                return self._guarded(condition, one, other, node)
+        truth = self.truth(condition, node)
+        yes = partial(self._where, necessary(condition), one, node)
+        no = partial(self._where, necessary(negation(condition)), other, node)
+        return self._by_truth(truth, yes, no, node)
+
+    def _guarded(
+        self,
+        condition: Condition,
+        one: Callable[[], Value],
+        other: Callable[[], Value],
+        node: ast.AST,
+    ) -> Value:
+        """One of two values: affine parts guard the accesses of the others."""
+        if not is_mixed(condition):
+            return self.choose(condition, one, other, node)
+        assert isinstance(condition, Junction)
+        head, rest = affine_first(condition)
+        inner = partial(self._guarded, rest, one, other, node)
+        branches = (inner, other) if condition.conjunction else (one, inner)
+        return self._guarded(head, *branches, node)
+
+    def _where(
+        self, conditions: list[Condition], value: Callable[[], Value], node: ast.AST
+    ) -> Value:
+        """A value that matters, and is computed, where affine conditions hold."""
+        if not conditions:
+            return value()
+        inner = partial(self._where, conditions[1:], value, node)
+        return self._affine(conditions[0], inner, lambda: None, node)
 
     def _branches(
         self,
         dialect: str,
         condition: str,
-        one: Callable[[], Value],
-        other: Callable[[], Value],
+        one: Choice,
+        other: Choice,
         node: ast.AST,
     ) -> Value:
         """One of two values, where the other is not computed."""
@@ -257,12 +322,35 @@ class Choices:
             first_value = one()
         with self.emitter.block() as second_block:
             second_value = other()
-        kind = self.arithmetic.joined(first_value, second_value, node)
+        kind = self.arithmetic.joined(*_alike(first_value, second_value), node)
         for block, value in ((first_block, first_value), (second_block, second_value)):
             with self.emitter.block(block):
-                name = self.arithmetic.convert(value, kind.element, node).name
+                number = Constant(0) if value is None else value
+                name = self.arithmetic.convert(number, kind.element, node).name
                 self.emitter.line(f"{dialect}.yield {name} : {kind.element.mlir}", node)
         result = self.emitter.branches(
             f"{dialect}.if {condition} -> {kind.element.mlir}", first_block, second_block, node
         )
         return Scalar(result, kind.element, kind.weak)
+
+
+def _alike(one: Value | None, other: Value | None) -> tuple[Value, Value]:
+    """Two values; one that is missing is like the other."""
+    first, second = (other if one is None else one), (one if other is None else other)
+    assert first is not None and second is not None
+    return first, second
+
+
+def _truth_value(name: Callable[[], str]) -> Value:
+    return Scalar(name(), b1)
+
+
+def _weights(node: ast.AST) -> tuple[int, int]:
+    """How much the values of a conditional expression compute."""
+    if not isinstance(node, ast.IfExp):
+        return 1, 1
+    one, other = (
+        1 + sum(isinstance(each, ast.IfExp | ast.Call) for each in ast.walk(part))
+        for part in (node.body, node.orelse)
+    )
+    return one, other

@@ -31,10 +31,15 @@ class DataSteps(ast.NodeTransformer):
         ]
         targets = [one for each in elements for one in ast.walk(each) if isinstance(one, ast.Name)]
         self._elements = {each.id for each in targets}
+        self._around: list[str] = []
 
     def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
         """A loop, or the statements that it is."""
+        around = len(self._around)
+        if isinstance(node.target, ast.Name) and self._is_range(node.iter):
+            self._around.append(node.target.id)
         self.generic_visit(node)
+        del self._around[around:]
         call = node.iter
         if not isinstance(call, ast.Call) or len(call.args) != 3 or call.keywords:
             return node
@@ -66,7 +71,7 @@ class DataSteps(ast.NodeTransformer):
             if isinstance(each, ast.Subscript) and self.captured.resolve(each) is MISSING:
                 return not _is_shape(each)
             if isinstance(each, ast.Name) and (
-                self._sets[each.id] > 1 or each.id in self._elements
+                self._sets[each.id] > 1 or each.id in self._elements or each.id in self._around
             ):
                 return True
         return False

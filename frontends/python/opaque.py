@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
-from ..text.conditions import Condition, Fixed, is_affine
+from ..text.conditions import Condition, Fixed, tests_data
 from ..text.data_loops import head
 from ..text.emitter import Emitter
 from .element_types import i64
@@ -76,9 +76,7 @@ class Opaque:
         self.emitter.nests("scf.while () : () -> ()", before, "} do {", after, node)
 
     def _truth(self, condition: Condition, node: ast.expr) -> str:
-        if isinstance(condition, Fixed):
-            return self.emitter.constant(str(condition.value).lower(), "i1")
-        if is_affine(condition):
+        if not isinstance(condition, Fixed) and not tests_data(condition):
             raise self.source.error(
                 node, "the condition of 'while' compares sizes alone", "write a `for` loop"
             )

@@ -149,3 +149,29 @@ def test_sizes_with_which_integers_leave_64_bits_are_refused() -> None:
     for n, m in ((1, 9), (2, 2), (3, 1), (-2, 1)):
         with pytest.raises(SourceError, match="does not fit into 64 bits for these sizes"):
             large(n, np.zeros(m))
+
+
+def test_chains_of_conditions_on_sizes_and_data_are_printed_once() -> None:
+    @loopwright.kernel
+    def chain(n: int, A: f64["n"], B: f64["n"]):
+        for i in range(n):
+            if i > 0 and A[i - 1] > 0.9:
+                B[i] = A[i - 1]
+            elif i > 1 and A[i - 2] > 0.8:
+                B[i] = A[i - 2]
+            elif i < n - 1 and A[i + 1] > 0.7:
+                B[i] = A[i + 1]
+            elif i < n - 2 and A[i + 2] > 0.6:
+                B[i] = A[i + 2]
+            elif i == 0 or A[i - 1] > 0.5:
+                B[i] = -A[i]
+            else:
+                B[i] = A[i - 1] if i > 0 and A[i] > 0.3 else A[i]
+            c = 0
+            while c < n and A[c] < 0.5 and i > 2:
+                c += 1
+            B[i] += c
+
+    assert len(chain.function.scop.statements) < 30
+    for n in (1, 2, 3, 9):
+        chain.check(n, random.random(n), random.random(n))

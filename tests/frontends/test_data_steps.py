@@ -101,11 +101,20 @@ def test_steps_may_be_elements() -> None:
     steps_of_a_list.check(20, np.array([2, 3], "i4"), np.zeros(20))
 
 
-def test_steps_of_loop_variables_are_refused_where_they_stand(tmp_path: Path) -> None:
-    text = (
-        "import loopwright\nfrom loopwright import f64\n@loopwright.kernel\n"
-        "def f(n: int, a: f64['n']):\n    for i in range(1, n):\n"
-        "        for j in range(i, n, i):\n            a[j] += 1.0\n"
-    )
-    with pytest.raises(SourceError, match="a step must be a constant other than 0"):
-        load_source(text, tmp_path, "multiples")
+@loopwright.kernel
+def multiples(n: int, a: f64["n"], composite: i32["n"]):
+    for i in range(1, n):
+        for j in range(i, n, i):
+            a[j] += i
+    for i in range(2, n):
+        if composite[i] == 0:
+            for j in range(i * i, n, i):
+                composite[j] = 1
+    for i in range(n, 2, -2):
+        for j in range(n - 1, 0, -i):
+            a[j] *= 2.0
+
+
+def test_steps_may_be_variables_of_the_loops_around() -> None:
+    for n in (0, 1, 2, 5, 40):
+        multiples.check(n, np.zeros(n), np.zeros(n, "i4"))

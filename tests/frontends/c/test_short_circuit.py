@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -49,9 +50,32 @@ BODIES = {
     " for (int j = 0; j < m; j++)"
     " if ((j > 0 && d[i][j - 1] > 3) || (i > 0 && d[i - 1][j] > 3)) {"
     " int v = d[i][j]; for (int k = 0; k < j; k++) v += k; d[i][j] = v; v += i; e[i][j] = v; }",
+    "bits of truth values": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+    " if ((i > 0) & (j > 1) & (d[i][j] > 2) && !((d[i - 1][j - 2] > 4) | (i == 3))) e[i][j] = 1;",
     "in the condition of a loop": "for (int i = 1; i < n; i++) { int j = i; int t = d[0][i];"
     " while (j > 0 && d[0][j - 1] > t) { d[0][j] = d[0][j - 1]; j--; } d[0][j] = t; }",
 }
+
+
+FLAT = {
+    "a seam": "for (int i = 1; i < n; i++) for (int j = 0; j < m; j++) {"
+    " int b = d[(i - 1) * m + j];"
+    " if (j > 0 && d[(i - 1) * m + j - 1] < b) b = d[(i - 1) * m + j - 1];"
+    " if (j < m - 1 && d[(i - 1) * m + j + 1] < b) b = d[(i - 1) * m + j + 1];"
+    " d[i * m + j] = e[i * m + j] + b; }",
+    "or": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+    " if (j == 0 || d[i * m + j - 1] > 3) e[i * m + j] = 1;",
+}
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_elements_that_a_condition_keeps_in_their_row(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(
+        f"void f(int n, int m, int *d, int *e) {{\n#pragma scop\n{FLAT[name]}\n"
+        "#pragma endscop\n}\n"
+    )
+    assert_same_as_compiled(path, [(6, 7)], _digits)
 
 
 @pytest.mark.parametrize("name", BODIES)
@@ -72,13 +96,58 @@ def test_what_a_condition_guards(name: str, tmp_path: Path) -> None:
         assert_same_as_compiled(path, [(n, m)], arrays)
 
 
-def test_long_chains_are_printed_once(tmp_path: Path) -> None:
-    tests = " else ".join(
-        f"if (i > {k} && a[i - {k}] > {k}) b[i] = a[i - {k}];" for k in range(1, 12)
-    )
+GUARDS = (
+    ("i > 0", "d[i - 1][j]"),
+    ("j > 0", "d[i][j - 1]"),
+    ("i < n - 1", "d[i + 1][j]"),
+    ("j < m - 1 && i > 0", "d[i - 1][j + 1]"),
+)
+
+CHAINS: dict[str, Callable[[Sequence[tuple[str, str]]], str]] = {
+    "else if": lambda tests: (
+        "".join(f"if ({a} && {v} > {k}) e[i][j] = {v}; else " for k, (a, v) in enumerate(tests))
+        + "e[i][j] = -1;"
+    ),
+    "or": lambda tests: (
+        "if ("
+        + " || ".join(f"({a} && {v} > {k})" for k, (a, v) in enumerate(tests))
+        + ") e[i][j] = 1; else e[i][j] += d[i][j];"
+    ),
+    "and": lambda tests: (
+        "if ("
+        + " && ".join(f"(!({a}) || {v} > {k})" for k, (a, v) in enumerate(tests))
+        + ") e[i][j] = 1; else e[i][j] += d[i][j];"
+    ),
+    "nested": lambda tests: (
+        "".join(f"if ({a} || d[i][j] > {k}) {{ e[i][j] += {k}; " for k, (a, _) in enumerate(tests))
+        + "}" * len(tests)
+    ),
+    "choices": lambda tests: (
+        "e[i][j] = "
+        + "".join(f"{a} && {v} > {k} ? {v} : " for k, (a, v) in enumerate(tests))
+        + "0;"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_chains_grow_in_proportion_to_their_length(name: str, tmp_path: Path) -> None:
     path = tmp_path / "f.c"
-    path.write_text(
-        "void f(int n, const double *a, double *b) {\n#pragma scop\n"
-        f"    for (int i = 12; i < n; i++) {tests}\n#pragma endscop\n}}\n"
-    )
-    assert len(str(loopwright.load(path)).splitlines()) < 2500
+    statements: list[int] = []
+    for length in (4, 8, 16):
+        body = CHAINS[name]([GUARDS[k % 4] for k in range(length)])
+        path.write_text(
+            "void f(int n, int m, int d[n][m], int e[n][m]) {\n#pragma scop\n"
+            f"for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) {{ {body} }}\n"
+            "#pragma endscop\n}\n"
+        )
+        statements.append(len(loopwright.load(path)["f"].scop.statements))
+        if length == 8:
+            assert_same_as_compiled(path, [(6, 7)], _digits, (None,))
+    assert statements[2] < 6 * 16
+    assert statements[2] - statements[1] <= 2.2 * (statements[1] - statements[0])
+
+
+def _digits() -> dict[str, np.ndarray]:
+    d, e = np.random.default_rng(3).integers(0, 9, (2, 6, 7)).astype(np.int32)
+    return {"d": d, "e": e}
