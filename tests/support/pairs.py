@@ -222,7 +222,7 @@ class Checker:
         fast_math: bool,
         threads: int,
     ) -> Schedule:
-        """The default schedule (that for `threads` if given), one of long vectors, or a random one."""
+        """The default schedule, for `threads` if there are any, or another one."""
         if threads or chance(self.chooser, 25 if self.program.of_kinds else 8):
             facts = {"threads": threads or 2, "fast_math": fast_math}
             self._step("default schedule", sizes=run.sizes, target=target.name, **facts)
