@@ -246,14 +246,14 @@ class Check:
             require(is_known, f"no instance stands for {site.name}")
             accesses = [a for a in self.program.accesses if a.is_write or a.site is site]
             wanted = self.flow(accesses, {a.array for a in site.accesses}, {})
-            wanted = self.settled(wanted, (), self.same)
+            wanted = self.settled(wanted, same=self.same)
             for access in site.accesses:
                 own = isl.UnionSet(site.domain.set_tuple_name(access.name))
                 own = wanted.intersect_domain(own)
                 is_same = isl.UnionMap(named(first, access, access)).apply_range(own).is_subset(own)
                 require(is_same, f"instances of {site.name} compute other values")
 
-    def settled(self, found, copies, same):
+    def settled(self, found, copies=(), same=()):
         """Last writes; of copies, those of what they read; as those that stand for them."""
         link = [named(copy.domain.identity(), *copy.accesses[::-1]) for copy in copies]
         link = union(isl.UnionMap, link).apply_range(found)
@@ -340,7 +340,7 @@ class Check:
                 names.append(named(site.instances, own, other))
         names = union(isl.UnionMap, names)
         found = self.settled(self.flow(nest, places, ends), self.copies)
-        found = self.settled(names.reverse().apply_range(found).apply_range(names), (), self.same)
+        found = self.settled(names.reverse().apply_range(found).apply_range(names), same=self.same)
         wanted = self.settled(self.flow(program, arrays, ends), self.left, self.same)
         # Each read is in `found`, and has one write in `wanted`: so a subset is the whole.
         is_same = found.is_subset(wanted)
@@ -349,24 +349,19 @@ class Check:
     def flow(self, accesses, arrays, ends):
         """Reads and elements at the end -> their last writes, or the elements as they were."""
         accesses = [access for access in accesses if access.array in arrays]
-        reads = [(name, name, (), each.identity()) for name, each in ends.items()]
-        reads += [(a.name, a.array, a.time, a.place) for a in accesses if not a.is_write]
-        writes, times, found = [a for a in accesses if a.is_write], isl.UnionMap("{}"), []
-        width = max((len(write.time) for write in writes), default=0)
-        for write in writes:
-            time = [*write.time] + ["0"] * (width - len(write.time))
-            time = write.site.map("", ", ".join(time)).set_tuple_name(_IN, write.name)
-            times = times.union(time)
-        for name, array, time, place in reads:
-            place, pairs = place.set_tuple_name(_IN, name), isl.UnionMap("{}")
-            for write in (write for write in writes if write.array == array):
-                earlier = place.apply_range(write.place.reverse())
-                earlier = later(earlier, time, write.time, ties=True)
-                pairs = pairs.union(earlier.set_tuple_name(_OUT, write.name))
-            last = pairs.apply_range(times).lexmax().apply_range(times.reverse())
-            pairs = pairs.intersect(last).coalesce()
-            found += [pairs, isl.UnionMap(place).subtract_domain(pairs.domain())]
-        return union(isl.UnionMap, found)
+        width = max((len(access.time) for access in accesses), default=1)
+        last = isl.Set("{ [" + ", ".join([str(1 << 40)] + ["0"] * (width - 1)) + "] }")
+        times = [isl.Map.from_domain_and_range(each, last) for each in ends.values()]
+        made = [[each.identity() for each in ends.values()], []]  # By reads, and by writes.
+        for access in accesses:
+            time = [*access.time] + ["0"] * (width - len(access.time))
+            time = access.site.map("", ", ".join(time))
+            times.append(time.set_tuple_name(_IN, access.name))
+            made[access.is_write].append(access.place.set_tuple_name(_IN, access.name))
+        reads, writes, times = (union(isl.UnionMap, each) for each in (*made, times))
+        found = isl.UnionAccessInfo.from_sink(reads).set_must_source(writes)
+        found = found.set_schedule_map(times).compute_flow()
+        return found.get_must_dependence().reverse().union(found.get_must_no_source())
 
 
 def main(arguments=None):
