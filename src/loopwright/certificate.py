@@ -349,19 +349,24 @@ class Check:
     def flow(self, accesses, arrays, ends):
         """Reads and elements at the end -> their last writes, or the elements as they were."""
         accesses = [access for access in accesses if access.array in arrays]
-        width = max((len(access.time) for access in accesses), default=1)
-        last = isl.Set("{ [" + ", ".join([str(1 << 40)] + ["0"] * (width - 1)) + "] }")
-        times = [isl.Map.from_domain_and_range(each, last) for each in ends.values()]
-        made = [[each.identity() for each in ends.values()], []]  # By reads, and by writes.
-        for access in accesses:
-            time = [*access.time] + ["0"] * (width - len(access.time))
-            time = access.site.map("", ", ".join(time))
-            times.append(time.set_tuple_name(_IN, access.name))
-            made[access.is_write].append(access.place.set_tuple_name(_IN, access.name))
-        reads, writes, times = (union(isl.UnionMap, each) for each in (*made, times))
-        found = isl.UnionAccessInfo.from_sink(reads).set_must_source(writes)
-        found = found.set_schedule_map(times).compute_flow()
-        return found.get_must_dependence().reverse().union(found.get_must_no_source())
+        reads = [(name, name, (), each.identity()) for name, each in ends.items()]
+        reads += [(a.name, a.array, a.time, a.place) for a in accesses if not a.is_write]
+        writes, times, found = [a for a in accesses if a.is_write], isl.UnionMap("{}"), []
+        width = max((len(write.time) for write in writes), default=0)
+        for write in writes:
+            time = [*write.time] + ["0"] * (width - len(write.time))
+            time = write.site.map("", ", ".join(time)).set_tuple_name(_IN, write.name)
+            times = times.union(time)
+        for name, array, time, place in reads:
+            place, pairs = place.set_tuple_name(_IN, name), isl.UnionMap("{}")
+            for write in (write for write in writes if write.array == array):
+                earlier = place.apply_range(write.place.reverse())
+                earlier = later(earlier, time, write.time, ties=True)
+                pairs = pairs.union(earlier.set_tuple_name(_OUT, write.name))
+            last = pairs.apply_range(times).lexmax().apply_range(times.reverse())
+            pairs = pairs.intersect(last).coalesce()
+            found += [pairs, isl.UnionMap(place).subtract_domain(pairs.domain())]
+        return union(isl.UnionMap, found)
 
 
 def main(arguments=None):
