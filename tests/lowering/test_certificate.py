@@ -266,7 +266,7 @@ TRIANGLES = (
     "tile{loops=i,j sizes=128,128},split{loops=k at=128jt},split{loops=S4.k at=-128it+n-1},"
     "reorder{statements=S4_3,S0,S1,S2,S3,S4,S4_2},distribute{loops=i,j after=S4_3},"
     "tile{loops=S4_3.k sizes=128},interchange{loops=kt,S4_3.i,S4_3.j,S4_3.k},"
-    "pack{loops=kt array=table order=1,0 panels=0,64 reads=S4_3.2},interchange{loops=S4.k,S4.j}"
+    "pack{loops=kt array=table order=1,0 panels=0,64 reads=S4_3.2}"
 )
 
 
