@@ -166,7 +166,7 @@ class ChainNests(KindValues):
         return spec
 
     def _computed(self, scope: Scope, array: ArraySpec, indices: tuple[Index, Index]) -> Affine:
-        """A number in memory, cut to an integer; doubled, halved, or kept inside by extrema."""
+        """A number in memory, cut to an integer; doubled, moved, or kept inside by extrema."""
         assert array.below is not None
         kind, most = array.element_type, array.below.constant
         order = indices if array.rank == 2 else [choose(self.chooser, indices)]
@@ -177,8 +177,9 @@ class ChainNests(KindValues):
             value = self.code.emit(f"arith.mulf {value}, {two} : {kind}", kind, scope)
             most = 2 * most + 1
         elif form == 2:
-            half = self.code.emit(f"arith.constant 0.5 : {kind}", kind, scope)
-            value = self.code.emit(f"arith.mulf {value}, {half} : {kind}", kind, scope)
+            one = self.code.constant(1, kind, scope)
+            value = self.code.emit(f"arith.addf {value}, {one} : {kind}", kind, scope)
+            most += 1
         elif form == 3:
             most = min(most, 16)
             value = self.code.clamp(scope, kind, value, most)
