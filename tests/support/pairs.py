@@ -224,10 +224,13 @@ class Checker:
     ) -> Schedule:
         """The default schedule, for `threads` if there are any, or another one."""
         if threads or chance(self.chooser, 25 if self.program.of_kinds else 8):
-            facts = {"threads": threads or 2, "fast_math": fast_math}
-            self._step("default schedule", sizes=run.sizes, target=target.name, **facts)
+            threads = threads or 2
+            facts = {"threads": threads, "fast_math": fast_math, "target": target.name}
+            self._step("default schedule", sizes=run.sizes, **facts)
             sizes = function.checked_sizes(self.program.make_arguments(run.sizes))
-            return function.default_schedule(sizes, target=target, **facts)
+            return function.default_schedule(
+                sizes, threads=threads, fast_math=fast_math, target=target
+            )
         original = function.schedule("", target, fast_math=fast_math)
         if self.program.of_kinds and number == LARGE and chance(self.chooser, 75):
             return long_vectors(self.chooser, original)
