@@ -282,7 +282,8 @@ def _target(source: random.Random, by_default: bool) -> Target:
         others = (Target.named(name) for name in ("zen3", "zen4"))
         targets = [host, *(each for each in others if each.features <= host.features)]
         target = source.choice(targets)
-        return replace(target, fork_join=AT_ONCE) if source.random() < 0.7 else target
+        at_once = replace(target, fork_join=AT_ONCE, thread_wake=AT_ONCE)
+        return at_once if source.random() < 0.7 else target
     others = (host, replace(host, caches=SMALL_CACHES))
     narrow = Target.named("generic-avx2")
     runs = "avx2" in host.features and narrow.architecture == host.architecture
