@@ -1,6 +1,7 @@
 """Random programs of the front ends, against their undecorated or unoptimised runs.
 
     python tests/front_ends.py --programs 20000
+    python tests/front_ends.py --programs 500 --first 60000
     python tests/front_ends.py --seed 1234
     python tests/front_ends.py --kind drop-in --programs 5000
     python tests/front_ends.py --kind gathers --programs 5000
@@ -54,8 +55,13 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--kind", choices=sorted(KINDS), default="programs")
-    parser.add_argument("--programs", type=int, default=20_000, help="the record's, in all")
+    parser.add_argument(
+        "--programs", type=int, default=20_000, help="the record's, in all; new ones with --first"
+    )
     parser.add_argument("--seed", type=int, help="of one program")
+    parser.add_argument(
+        "--first", type=int, help="go on from this number, and not the record's end"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="child processes")
     parser.add_argument("--limit", type=int, default=60, help="seconds of CPU of a program")
     parser.add_argument("--findings", type=Path, default=Path("build/front-ends"))
@@ -68,6 +74,8 @@ def main() -> int:
     done = recorded(RECORD, title)
     first = done[-1].stop if done else 0
     missing = options.programs - sum(map(len, done))
+    if options.first is not None:
+        first, missing = options.first, options.programs
     findings = 0
     for start in range(first, first + missing, PIECE):
         piece = range(start, min(start + PIECE, first + missing))

@@ -60,16 +60,17 @@ def _recurrences(schedule: Schedule) -> Iterator[str]:
 
 def _is_profitable(schedule: Schedule, name: str, context: SchedulingContext) -> bool:
     """Whether a recurrence is computed often, and is a part of the work that counts."""
+    statistics = context.statistics(schedule.scop)
+    statement = statistics.statements[name]
+    if statement.work < SHARE * sum(each.work for each in statistics.statements.values()):
+        return False  # Of long bodies, none is: what is invariant takes the square of their length.
     try:
         found = invariant(schedule, name)
     except TransformationError:
         return False
-    statistics = context.statistics(schedule.scop)
-    statement = statistics.statements[name]
     around = loops_around(schedule.tree, name)
     times = 1.0
     for position, trips in enumerate(statement.trips(around)):
         if position not in found.kept[name]:
             times *= trips
-    total = sum(each.work for each in statistics.statements.values())
-    return times >= TIMES and statement.work >= SHARE * total
+    return times >= TIMES

@@ -307,11 +307,12 @@ class VectorLoops:
         found = self._in_step.get(key)
         if found is None:
             around = loops[: place_of(loop, loops) + 1]
-            parts = [
-                self._iterations(name, around)
-                for name in loop.schedule
-                if loop.vector is not None or self._stores_elements(name)
-            ]
+            parts: list[isl.Set] = []  # Of statements of long bodies, most have the same.
+            for name in loop.schedule:
+                if loop.vector is not None or self._stores_elements(name):
+                    part = self._iterations(name, around)
+                    if not any(part.plain_is_equal(each) for each in parts):
+                        parts.append(part)
             # Vector loops of full tiles are generated without those that differ at borders.
             most = MOST_BORDERS if loop.vector is not None else 0.0
             found = all(ends_agree(one, other, most) for one, other in combinations(parts, 2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import ClassVar
@@ -118,8 +118,9 @@ def invariant(schedule: Schedule, name: str) -> Invariant:
     for member, loops in around.items():
         check_as_written(scop.statement(member), loops)
     arrays = {a.array.name for member in members for a in scop.statement(member).writes}
-    needed = [*_carried(schedule, members, around), *_observed(schedule, members, around)]
-    kept = {id(loop) for loop in needed}
+    kept = {id(loop) for loop in _carried(schedule, members, around)}
+    _check_differs(name, around, kept)  # What is observed takes long to find.
+    kept |= {id(loop) for loop in _observed(schedule, members, around)}
     accesses = [
         (access, around[member])
         for member in members
@@ -143,10 +144,15 @@ def invariant(schedule: Schedule, name: str) -> Invariant:
         member: tuple(k for k, loop in enumerate(loops) if id(loop) in kept)
         for member, loops in around.items()
     }
-    if any(len(positions[member]) == len(around[member]) for member in members):
-        raise MalformedTransformation(f"no loop around {name} has it alike in all iterations")
+    _check_differs(name, around, kept)
     rest = {name: tuple(sorted(each)) for name, each in subscripts.items()}
     return Invariant(positions, rest)
+
+
+def _check_differs(name: str, around: Mapping[str, Sequence[Loop]], kept: Set[int]) -> None:
+    """Raises MalformedTransformation where a statement differs between iterations of all loops."""
+    if any(all(id(loop) in kept for loop in loops) for loops in around.values()):
+        raise MalformedTransformation(f"no loop around {name} has it alike in all iterations")
 
 
 def _sources(schedule: Schedule, name: str) -> list[str]:

@@ -245,19 +245,24 @@ class Check:
             is_known = is_earlier and first.range().is_subset(site.domain)
             require(is_known, f"no instance stands for {site.name}")
             accesses = [a for a in self.program.accesses if a.is_write or a.site is site]
-            wanted = self.settled(self.flow(accesses, {a.array for a in site.accesses}, {}))
+            wanted = self.flow(accesses, {a.array for a in site.accesses}, {})
+            wanted = self.settled(wanted, same=self.same)
             for access in site.accesses:
                 own = isl.UnionSet(site.domain.set_tuple_name(access.name))
                 own = wanted.intersect_domain(own)
                 is_same = isl.UnionMap(named(first, access, access)).apply_range(own).is_subset(own)
                 require(is_same, f"instances of {site.name} compute other values")
 
-    def settled(self, found):
-        """Writes as those that stand for them."""
-        for site, first in self.same.items():
-            for write in (each for each in site.accesses if each.is_write):
-                own = isl.UnionMap(named(first, write, write))
-                found = found.subtract_range(own.domain()).union(found.apply_range(own))
+    def settled(self, found, copies=(), same=()):
+        """Last writes; of copies, those of what they read; as those that stand for them."""
+        link = [named(copy.domain.identity(), *copy.accesses[::-1]) for copy in copies]
+        link = union(isl.UnionMap, link).apply_range(found)
+        for write in (each for site in same for each in site.accesses if each.is_write):
+            link = link.union(named(same[write.site], write, write))
+        link = link.subtract(link.range().identity())
+        for _ in (*copies, *same):
+            found = found.subtract_range(link.domain()).union(found.apply_range(link))
+        require(found.intersect_range(link.domain()).is_empty(), "copies of copies without end")
         return found
 
     def are_free(self, one, access, other, to):
@@ -270,11 +275,10 @@ class Check:
         links, is_local = [], array in self.program.extents
         for access in (each for each in self.program.accesses if each.array == array):
             for reached, end in self.events.get(access.name, ()):
-                element, own = access.place, reached.apply_range(end.place)
-                element = element.intersect_domain(reached.domain())
-                if not is_local and not own.is_equal(element):
+                element = reached.reverse().apply_range(access.place)
+                if not is_local and not element.is_subset(end.place):
                     return False
-                links += [element.reverse().apply_range(own)] if is_local else []
+                links += [element.reverse().apply_range(end.place)] if is_local else []
         link = union(isl.UnionMap, links)
         is_alone = all(users == {array} for users in self.users.values() if array in users)
         return is_alone and link.is_single_valued() and link.is_injective()
@@ -335,23 +339,12 @@ class Check:
             for own, other in zip(site.accesses, site.origin.accesses, strict=True):
                 names.append(named(site.instances, own, other))
         names = union(isl.UnionMap, names)
-        found = self.through(self.flow(nest, places, ends), self.copies)
-        found = self.settled(names.reverse().apply_range(found).apply_range(names))
-        wanted = self.settled(self.through(self.flow(program, arrays, ends), self.left))
+        found = self.settled(self.flow(nest, places, ends), self.copies)
+        found = self.settled(names.reverse().apply_range(found).apply_range(names), same=self.same)
+        wanted = self.settled(self.flow(program, arrays, ends), self.left, self.same)
         # Each read is in `found`, and has one write in `wanted`: so a subset is the whole.
         is_same = found.is_subset(wanted)
         require(is_same, f"{', '.join(arrays)}: a read sees the value of another write")
-
-    @staticmethod
-    def through(found, copies):
-        """Last writes, and of those that are copies, the last writes of what they read."""
-        link = [named(copy.domain.identity(), *copy.accesses[::-1]) for copy in copies]
-        link, direct = union(isl.UnionMap, link), found
-        for _ in copies:
-            through = found.apply_range(link).apply_range(direct)
-            found = found.subtract_range(link.domain()).union(through)
-        require(found.intersect_range(link.domain()).is_empty(), "copies of copies without end")
-        return found
 
     def flow(self, accesses, arrays, ends):
         """Reads and elements at the end -> their last writes, or the elements as they were."""

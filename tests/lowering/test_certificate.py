@@ -262,6 +262,25 @@ def test_copies_between_many_parts_of_a_loop_take_few_operations() -> None:
     assert rejection({**data, "nest": moved}) == "_path: a read sees the value of another write"
 
 
+TRIANGLES = (
+    "tile{loops=i,j sizes=128,128},split{loops=k at=128jt},split{loops=S4.k at=-128it+n-1},"
+    "reorder{statements=S4_3,S0,S1,S2,S3,S4,S4_2},distribute{loops=i,j after=S4_3},"
+    "tile{loops=S4_3.k sizes=128},interchange{loops=kt,S4_3.i,S4_3.j,S4_3.k},"
+    "pack{loops=kt array=table order=1,0 panels=0,64 reads=S4_3.2}"
+)
+
+
+def test_reads_of_tiles_of_what_is_accumulated_take_few_operations() -> None:
+    """The elements that reads of copies stand for are compared where they run."""
+    entry = catalogue()["polybench/nussinov"]
+    function = loopwright.load(entry.text)[entry.function]
+    data = json.loads(json.dumps(certificate(function.schedule(TRIANGLES))))
+    with bounded(8_000_000):
+        assert rejection(data) is None
+    nest = [line.replace("load table_packed[", "load table_packed[1 + ") for line in data["nest"]]
+    assert nest != data["nest"] and rejection({**data, "nest": nest}) is not None
+
+
 def test_the_two_files_run_alone(tmp_path: Path) -> None:
     alone, file = tmp_path / "check.py", tmp_path / "atax.json"
     assert checker.__file__ is not None

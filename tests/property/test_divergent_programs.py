@@ -17,6 +17,8 @@ SCHEDULES = (
     "parallel{{loops={0}}},vectorize{{loops={0} width={1}}}",
     "vectorize{{loops={0} width={1}}},unroll{{loops=k factor=2}}",
     "strip-mine{{loops={0} size=8}},vectorize{{loops={0} width={1}}}",
+    "default",
+    "default",
 )
 TARGETS = ("host", "zen3", "zen4")
 

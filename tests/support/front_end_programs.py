@@ -38,6 +38,9 @@ from .supervision import Tell, Verdict
 _UNDEFINED = "which may not have its value"
 """The refusal of a loop that never ends: `i <= m - 1` with an `m` without a sign that is 0."""
 
+_MOVED = "moves by a distance that the region assigns"
+"""The refusal of a pointer that begins at the variable of a loop whose step is no constant."""
+
 SCHEDULES = (None, "default", "affine-schedule")
 
 
@@ -70,7 +73,7 @@ def _tell_verdict(seed: int, kind: str, check: Callable[[int, Path], bool], tell
         verdict, detail = WRONG, traceback.format_exc()
     except SourceError as error:
         # A number would wrap around.
-        refusals = (*REFUSALS, "is for sizes with", "leaves its integer type", _UNDEFINED)
+        refusals = (*REFUSALS, "is for sizes with", "leaves its integer type", _UNDEFINED, _MOVED)
         is_refused = any(refusal in error.message for refusal in refusals)
         verdict, detail = REFUSED if is_refused else ERROR, str(error)
     except Exception:

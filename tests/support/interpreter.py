@@ -298,6 +298,19 @@ def _scf_for(self: Interpreter, op: Any, environment: Environment) -> None:
     self._loop(op, values, tuple(_values(op.iter_args, environment)), environment)
 
 
+def _scf_while(self: Interpreter, op: Any, environment: Environment) -> None:
+    before, after = (region.block for region in op.regions)
+    carried = tuple(_values(op.operands, environment))
+    while True:
+        environment.update(zip(before.args, carried, strict=True))
+        goes_on, *passed = self._block(before, environment)
+        if not goes_on:
+            break
+        environment.update(zip(after.args, passed, strict=True))
+        carried = self._block(after, environment)
+    environment.update(zip(op.results, passed, strict=True))
+
+
 def _groups(results: Sequence[int], sizes: Sequence[int]) -> list[Sequence[int]]:
     starts = [sum(sizes[:n]) for n in range(len(sizes))]
     return [results[start : start + size] for start, size in zip(starts, sizes, strict=True)]
@@ -441,7 +454,7 @@ def _nothing(_: Interpreter, __: Any, ___: Environment) -> None:
     pass
 
 
-_TERMINATORS = frozenset({"affine.yield", "scf.yield", "func.return"})
+_TERMINATORS = frozenset({"affine.yield", "scf.yield", "scf.condition", "func.return"})
 
 _HANDLERS: dict[str, Callable[[Interpreter, Any, Environment], None]] = {
     "arith.constant": _constant,
@@ -455,6 +468,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, Any, Environment], None]] = {
     "affine.store": _affine_store,
     "scf.for": _scf_for,
     "scf.if": _scf_if,
+    "scf.while": _scf_while,
     "memref.load": _memref_load,
     "memref.store": _memref_store,
     "memref.alloc": _allocate,

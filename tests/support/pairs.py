@@ -6,6 +6,7 @@ The seed of a program decides all: the program, its sizes, its schedules, the nu
 from __future__ import annotations
 
 import random
+import re
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -33,7 +34,13 @@ from .differential import (
     outcome,
 )
 from .interpreter import OutOfBoundsError, UnsupportedError
-from .random_programs import RandomProgram, seeded_program, seeded_sizes
+from .random_programs import (
+    LATEST_SEEDS,
+    WIDE_SEEDS,
+    RandomProgram,
+    seeded_program,
+    seeded_sizes,
+)
 from .random_schedules import long_vectors, random_schedule
 from .short_vectors import treat_short_loops_as_long
 from .supervision import Tell, Verdict
@@ -59,6 +66,12 @@ VECTOR_STEPS = (
 
 SMALL_CACHES = {1: 1 << 10, 2: 2 << 10, 3: 4 << 10}
 """Caches that the arrays of random programs do not fit into."""
+
+AT_ONCE = 1e-9
+"""Seconds until threads begin, of machines for which small loops are shared out."""
+
+CONVERSION = r"(?<!%near\d)(?<!%near\d\d)(?<!%near\d\d\d) = arith\.fpto"
+"""Conversions to integers, but those of floats that are small, as they are subscripts."""
 
 PAIR = "schedule"
 """What the names of verdicts on pairs begin with."""
@@ -171,11 +184,13 @@ class Checker:
         return {name: choose(self.chooser, choices) for name in self.program.sizes}
 
     def _check_schedule(self, function: Function, run: Run, number: int) -> None:
-        fast_math = chance(self.chooser, 20) and run.any_order
-        target = _target(random.Random(self.seed + number))
-        schedule = self._schedule(function, run, number, target, fast_math)
+        by_default = LATEST_SEEDS <= self.seed < WIDE_SEEDS
+        fast_math = chance(self.chooser, 40 if by_default else 20) and run.any_order
+        target = _target(random.Random(self.seed + number), by_default)
+        threads = choose(self.chooser, (1, 2, 3, 2)) if by_default else 0
+        schedule = self._schedule(function, run, number, target, fast_math, threads)
         parallel = any(loop.parallel for loop in loops(schedule.tree))
-        threads = choose(self.chooser, (1, 2, 3)) if parallel else 1
+        threads = threads or (choose(self.chooser, (1, 2, 3)) if parallel else 1)
         options = {"fast_math": fast_math, "check_bounds": chance(self.chooser, 40)}
         facts = {"threads": threads, "target": target.name, **options}
         note = self._step("compile and run", pipeline=schedule, sizes=run.sizes, **facts)
@@ -196,16 +211,26 @@ class Checker:
     def _is_rounded_alike(self) -> bool:
         """Whether schedules give the same bits, and no float may be too large for an integer."""
         text = self.program.text
-        return self.program.has_floats and not any(part in text for part in ("fastmath", "fpto"))
+        return self.program.has_floats and not re.search(f"fastmath|{CONVERSION}", text)
 
     def _schedule(
-        self, function: Function, run: Run, number: int, target: Target, fast_math: bool
+        self,
+        function: Function,
+        run: Run,
+        number: int,
+        target: Target,
+        fast_math: bool,
+        threads: int,
     ) -> Schedule:
-        """The default schedule for two threads, one of long vectors, or a random one."""
-        if chance(self.chooser, 25 if self.program.of_kinds else 8):
-            self._step("default schedule", sizes=run.sizes, threads=2, fast_math=fast_math)
+        """The default schedule, for `threads` if there are any, or another one."""
+        if threads or chance(self.chooser, 25 if self.program.of_kinds else 8):
+            threads = threads or 2
+            facts = {"threads": threads, "fast_math": fast_math, "target": target.name}
+            self._step("default schedule", sizes=run.sizes, **facts)
             sizes = function.checked_sizes(self.program.make_arguments(run.sizes))
-            return function.default_schedule(sizes, threads=2, fast_math=fast_math, target=target)
+            return function.default_schedule(
+                sizes, threads=threads, fast_math=fast_math, target=target
+            )
         original = function.schedule("", target, fast_math=fast_math)
         if self.program.of_kinds and number == LARGE and chance(self.chooser, 75):
             return long_vectors(self.chooser, original)
@@ -246,9 +271,19 @@ class Checker:
         self.tell(Verdict(self.seed, name, verdict, detail))
 
 
-def _target(source: random.Random) -> Target:
-    """This machine as it is, with small caches, or what programs for any with AVX2 are for."""
+def _target(source: random.Random, by_default: bool) -> Target:
+    """This machine as it is, with small caches, or what programs for any with AVX2 are for.
+
+    Default schedules are for other machines that it can stand for, too, also where threads start at
+    once: their parts may be small.
+    """
     host = Target.host()
+    if by_default:
+        others = (Target.named(name) for name in ("zen3", "zen4"))
+        targets = [host, *(each for each in others if each.features <= host.features)]
+        target = source.choice(targets)
+        at_once = replace(target, fork_join=AT_ONCE, thread_wake=AT_ONCE)
+        return at_once if source.random() < 0.7 else target
     others = (host, replace(host, caches=SMALL_CACHES))
     narrow = Target.named("generic-avx2")
     runs = "avx2" in host.features and narrow.architecture == host.architecture

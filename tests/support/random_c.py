@@ -43,13 +43,17 @@ FIRST_WITH_VALUES = 21_500
 FIRST_WITH_MOVES = 40_000
 """As above."""
 
+FIRST_WITH_GROWTH = 60_000
+"""As above."""
+
 
 @dataclass
 class Generator:
     """Writes one function; `calls` begin the names of functions that it calls, if there are any.
 
     With `values`, assignments are values of others, and there are `do` loops; with `moves`,
-    pointers and counters that move.
+    pointers and counters that move; with `growth`, loops whose step is no constant or that end in
+    two ways, and conditions that guard the accesses of others.
     """
 
     random: random.Random
@@ -57,6 +61,7 @@ class Generator:
     calls: str = ""
     values: bool = False
     moves: bool = False
+    growth: bool = False
     scalars: dict[str, str] = field(default_factory=dict)
     arrays: dict[str, tuple[str, int]] = field(default_factory=dict)
     sizes: dict[str, str] = field(default_factory=dict)
@@ -218,6 +223,9 @@ class Generator:
         if self.branches and integers and self.random.random() < 0.15:
             self.data_loops.add(name)
             head = self.data_head(name, self.random.choice(integers), signed)
+        elif self.growth and self.random.random() < 0.2:
+            self.data_loops.add(name)
+            head = self.growing_head(name, size, outer)
         elif f"{name} >= 0" in head and self.sizes[size].startswith("unsigned"):
             head = head.replace(f"{size} - 1", f"(int){size} - 1")
         self.loops.append((name, kind, 5))
@@ -236,6 +244,32 @@ class Generator:
         ]
         heads += [f"{name} = {first}; {name} >= 0; {name} -= {step}"] if signed else []
         return self.random.choice(heads)
+
+    def growing_head(self, name: str, size: str, outer: list[str]) -> str:
+        """A loop whose step grows or is that of another loop, or whose condition is no bound."""
+        step = f"{self.random.choice((*outer, size))} + 1"
+        return self.random.choice(
+            (
+                f"{name} = 1; {name} < {size}; {name} *= 2",
+                f"{name} = 1; {name} <= {size}; {name} += {name}",
+                f"{name} = 0; {name} < {size}; {name} += {step}",
+                f"{name} = 0; {name} < 5 && {name} * {name} < {size}; {name}++",
+                f"{name} = {size}; {name} > 0; {name} /= 2",
+            )
+        )
+
+    def guarded(self) -> str:
+        """A condition on a loop's variable, ahead of one on an element before or behind."""
+        name = self.random.choice(self.loops)[0]
+        array = self.random.choice([each for each, (_, rank) in self.arrays.items() if rank == 1])
+        sign, value = self.random.choice(("<", ">=", "!=")), self.leaf()
+        return self.random.choice(
+            (
+                f"{name} > 0 && {array}[{name} - 1] {sign} {value}",
+                f"!({name} < 1 || {array}[{name} - 1] {sign} {value})",
+                f"{name} + 8 < {EXTENT} && {array}[{name} + 8] {sign} {value}",
+            )
+        )
 
     def assignment(self) -> str:
         array = self.random.choice(list(self.arrays))
@@ -413,6 +447,9 @@ class Generator:
         return self.known(f"({one} {how} {other})", both)
 
     def test(self) -> str:
+        ranks = [rank for _, rank in self.arrays.values()]
+        if self.growth and self.loops and 1 in ranks and self.random.random() < 0.25:
+            return self.guarded()
         sign = self.random.choice(("<", "<=", ">", ">=", "==", "!="))
         if self.loops and self.random.random() < 0.6:
             one = self.random.choice(self.loops)[0]
@@ -431,4 +468,5 @@ def random_function(seed: int, *, branches: bool = True) -> RandomFunction:
     """The function of a seed, with statements under conditions or without."""
     calls = f"set_{seed}" if seed >= FIRST_WITH_CALLS else ""
     values, moves = seed >= FIRST_WITH_VALUES, seed >= FIRST_WITH_MOVES
-    return Generator(random.Random(seed), branches, calls, values, moves).function()
+    growth = seed >= FIRST_WITH_GROWTH
+    return Generator(random.Random(seed), branches, calls, values, moves, growth).function()

@@ -3,8 +3,9 @@
 Sweeps in place in all directions and colours, stencils that copy back or use planes in turn,
 interleaved channels, clamped borders, conditions on diagonals, looked-up rows, recurrences that
 lines share, repeated guards, masked stores, sums over blocks, products with offsets, short rows,
-pixels, extrema by comparison, packed triangles and pairs. `NESTS` is the table, `NESTS_SINCE` has
-the latest ones as well; what follows a nest uses the arrays that it has made as any others.
+pixels, extrema by comparison, packed triangles and pairs, and what `kind_chains` has. `NESTS` is
+the table, `NESTS_SINCE` has the latest ones as well; what follows a nest uses the arrays that it
+has made as any others.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .choice import chance, choose, distinct
-from .kind_values import KindValues
+from .kind_chains import ChainNests
 from .random_expressions import linear, multiple
 from .random_memory import is_float
 from .random_values import Scope
@@ -24,7 +25,7 @@ BLOCKS = (2, 4, 8)
 BYTES = (("i8", "i8"), ("i8", "i32"), ("i8", "i16"), ("i16", "i32"), ("i32", "i8"))
 
 
-class KindNests(KindValues):
+class KindNests(ChainNests):
     """Appends nests to the lines of `code`."""
 
     def nest(self, scope: Scope, nests: Sequence[Nest]) -> int:
@@ -415,9 +416,17 @@ NESTS: tuple[Nest, ...] = (
     *(KindNests.offsets, KindNests.short_rows, KindNests.pixels),
 )
 
+CHAINS: tuple[Nest, ...] = (
+    *(KindNests.chains, KindNests.complex_products, KindNests.borders),
+    KindNests.computed_subscripts,
+)
+
+LATER = (*NESTS, KindNests.extrema, KindNests.triangles)
+
 NESTS_SINCE: dict[int, tuple[Nest, ...]] = {
     20_000_000: NESTS,
-    25_000_000: (*NESTS, KindNests.extrema, KindNests.triangles),
-    28_000_000: (*NESTS, KindNests.extrema, KindNests.triangles, *[KindNests.pairs] * 4),
+    25_000_000: LATER,
+    28_000_000: (*LATER, *[KindNests.pairs] * 4),
+    29_000_000: (*LATER, KindNests.pairs, *CHAINS * 4),
 }
 """By the first seed of programs that have them: the others stay as they are."""

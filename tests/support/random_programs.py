@@ -46,7 +46,7 @@ KIND_SEEDS = min(NESTS_SINCE)
 """The first seed of programs with nests of the kinds that code generation has forms for."""
 
 LATEST_SEEDS = max(NESTS_SINCE)
-"""The first seed of programs with all of these kinds."""
+"""The first seed of programs with all of these kinds, whose schedules are default ones."""
 
 WIDE_SEEDS = 30_000_000
 """The first seed of programs with all operations, of special values and the greatest integers."""
@@ -120,7 +120,10 @@ class RandomProgram:
             source = np.random.default_rng(misplaced)
             array = lookups[source.integers(len(lookups))]
             # The last elements are more often read than the first ones.
-            array.flat[max(source.integers(array.size, size=2))] = source.choice(MISPLACED)
+            place, value = max(source.integers(array.size, size=2)), source.choice(MISPLACED)
+            if array.dtype.kind == "f":  # Those beyond fit no integer.
+                value = max(-1000, min(value, 1000))
+            array.flat[place] = value
         return values
 
     @property
@@ -139,7 +142,8 @@ class RandomProgram:
             return sizes[argument.name]
         if rounded and is_float(argument.element_type):
             shape = [max(0, extent.evaluate(sizes)) for extent in argument.shape]
-            values = source.uniform(-4, 5, size=shape)
+            low, high = (-4, 5) if argument.below is None else (0, argument.below.evaluate(sizes))
+            values = source.uniform(low, high, size=shape)
             scalar = argument.kind == "scalar"
             return float(values) if scalar else _stored(values, argument.element_type)
         low, high = (-4, 5) if is_float(argument.element_type) else (-50, 51)
@@ -253,6 +257,8 @@ def seeded_program(seed: int, *, calls: bool = False) -> RandomProgram:
         return generate(chooser, calls=calls, element_types=types, nests=nests, wide=True)
     if seed >= KIND_SEEDS:
         nests = NESTS_SINCE[max(first for first in NESTS_SINCE if first <= seed)]
+        if seed >= LATEST_SEEDS and chance(chooser, 20):
+            nests = ()
         return generate(chooser, calls=calls, nests=nests)
     if seed < NARROW_SEEDS:
         return generate(chooser, calls=calls)
