@@ -411,7 +411,8 @@ def test_short_sums_of_varying_length_stay_scalar(count: int, masked: bool) -> N
 
 
 TRIANGULAR_PRODUCTS = """
-func.func @products(%L: memref<8xCOUNTxCOUNTxf64>, %x: memref<8xCOUNTxf64>, %y: memref<8xCOUNTxf64>) {
+func.func @products(%L: memref<8xCOUNTxCOUNTxf64>, %x: memref<8xCOUNTxf64>,
+                    %y: memref<8xCOUNTxf64>) {
   affine.for %b = 0 to 8 {
     affine.for %i = 0 to COUNT {
       affine.for %j = 0 to affine_map<(d0) -> (d0 + 1)>(%i) {
