@@ -156,7 +156,10 @@ class Truths(Generic[Node]):
         if isinstance(condition, Relation) or not tests_data(condition):
             yes, no = (partial(self.tests.fixed, each) for each in (True, False))
             return self.tests.either(condition, yes, no, node)
-        certain = [each for each in condition.parts if not tests_data(each) and _is_simple(each)]
+        affine = [each for each in condition.parts if not tests_data(each)]
+        # The others are printed for each alternative of the last one: one with several is enough.
+        certain = [each for each in affine if _is_simple(each)]
+        certain += [each for each in affine if not _is_simple(each)][:1]
         others = [each for each in condition.parts if each not in certain]
         return self._under(condition.conjunction, certain, others, node)
 

@@ -53,6 +53,13 @@ BODIES = {
     "ranges": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
     " if (((j > 0 && j < 4) || (j > 5 && j < m - 1)) && d[i][j - 1] > 3) e[i][j] = d[i][j - 1];"
     " else e[i][j] += 1;",
+    "a chain of ranges": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) {"
+    + "".join(
+        f" if (((j > {k} && j < {k + 3}) || (j > {k + 4} && j < m - 1)) && d[i][j - {k}] > {k})"
+        f" e[i][j] = {k}; else"
+        for k in range(1, 7)
+    )
+    + " e[i][j] += 1; }",
     "outside of ranges": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
     " e[i][j] += ((j < 1 || j > 4) && (j < 6 || j >= m - 1)) || d[i][j - 1] > 3 ? 1 : d[i][j - 1];",
     "bits of truth values": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
