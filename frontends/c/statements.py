@@ -261,9 +261,8 @@ class Statements:
             self.expressions.values[variable] = value
             return
         block, guards = self._blocks[variable.block]
-        guarded = (
-            len(self.branches.guards) > guards
-        )  # else the variable lives where the guard holds
+        # Without more guards than at its block, the variable lives where they hold.
+        guarded = len(self.branches.guards) > guards
         if not variable.cell:
             variable.cell = self._cell_name(variable.symbol.name, block)
             # A store under a guard may keep what it has.

@@ -69,8 +69,9 @@ class DataSteps(ast.NodeTransformer):
         """Whether a step may be another one each time that the loop is reached."""
         for each in ast.walk(step):
             if isinstance(each, ast.Subscript) and self.captured.resolve(each) is MISSING:
-                return not _is_shape(each)
-            if isinstance(each, ast.Name) and (
+                if not _is_shape(each):
+                    return True
+            elif isinstance(each, ast.Name) and (
                 self._sets[each.id] > 1 or each.id in self._elements or each.id in self._around
             ):
                 return True

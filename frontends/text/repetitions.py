@@ -41,6 +41,7 @@ class Repetitions:
 
     is the better form, but prints Y again: chains of such conditions would grow exponentially.
     Beyond the limit, the truth value is computed first, and decides what the branches store.
+    Affine parts of several alternatives do not guard it, so that the limit is higher for them.
     """
 
     def __init__(self) -> None:
@@ -52,8 +53,10 @@ class Repetitions:
         """Whether branches of these many statements may be guarded; meanwhile, they are."""
         ones, others = _copies(condition)
         again = (ones - 1) * one + (others - 1) * other
-        most = min(_MOST_AT_ONCE // self._times, one + other, self._left)
-        if again > most:
+        most = _MOST_IN_ALL // self._times
+        if _are_simple(condition):
+            most = min(_MOST_AT_ONCE // self._times, one + other)
+        if again > min(most, self._left):
             yield False
             return
         self._left -= again
@@ -98,6 +101,13 @@ def necessary(condition: Condition) -> list[Condition]:
 def _is_simple(condition: Condition) -> bool:
     """Whether a branch under a condition is printed once."""
     return not isinstance(condition, Fixed) and _copies(condition) == (1, 1)
+
+
+def _are_simple(condition: Condition) -> bool:
+    """Whether all affine parts guard the others as well where the truth value comes first."""
+    if isinstance(condition, Junction) and tests_data(condition):
+        return all(map(_are_simple, condition.parts))
+    return isinstance(condition, DataTest) or _is_simple(condition)
 
 
 def _affine_part(condition: Condition) -> Condition:
@@ -146,7 +156,10 @@ class Truths(Generic[Node]):
         if isinstance(condition, Relation) or not tests_data(condition):
             yes, no = (partial(self.tests.fixed, each) for each in (True, False))
             return self.tests.either(condition, yes, no, node)
-        certain = [each for each in condition.parts if not tests_data(each) and _is_simple(each)]
+        affine = [each for each in condition.parts if not tests_data(each)]
+        # The others are printed for each alternative of the last one: one with several is enough.
+        certain = [each for each in affine if _is_simple(each)]
+        certain += [each for each in affine if not _is_simple(each)][:1]
         others = [each for each in condition.parts if each not in certain]
         return self._under(condition.conjunction, certain, others, node)
 

@@ -118,3 +118,15 @@ def multiples(n: int, a: f64["n"], composite: i32["n"]):
 def test_steps_may_be_variables_of_the_loops_around() -> None:
     for n in (0, 1, 2, 5, 40):
         multiples.check(n, np.zeros(n), np.zeros(n, "i4"))
+
+
+@loopwright.kernel
+def rows_apart(n: int, m: int, a: f64["n", "m"], y: f64["k"]):
+    for h in range(1, n):
+        for j in range(0, len(y), a.shape[1] * h):
+            y[j] += h
+
+
+def test_steps_of_a_shape_and_a_loop_variable() -> None:
+    """The number of columns does not change; the variable does."""
+    rows_apart.check(3, 4, np.zeros((3, 4)), np.zeros(30))

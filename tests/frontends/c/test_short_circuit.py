@@ -50,6 +50,18 @@ BODIES = {
     " for (int j = 0; j < m; j++)"
     " if ((j > 0 && d[i][j - 1] > 3) || (i > 0 && d[i - 1][j] > 3)) {"
     " int v = d[i][j]; for (int k = 0; k < j; k++) v += k; d[i][j] = v; v += i; e[i][j] = v; }",
+    "ranges": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+    " if (((j > 0 && j < 4) || (j > 5 && j < m - 1)) && d[i][j - 1] > 3) e[i][j] = d[i][j - 1];"
+    " else e[i][j] += 1;",
+    "a chain of ranges": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) {"
+    + "".join(
+        f" if (((j > {k} && j < {k + 3}) || (j > {k + 4} && j < m - 1)) && d[i][j - {k}] > {k})"
+        f" e[i][j] = {k}; else"
+        for k in range(1, 7)
+    )
+    + " e[i][j] += 1; }",
+    "outside of ranges": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+    " e[i][j] += ((j < 1 || j > 4) && (j < 6 || j >= m - 1)) || d[i][j - 1] > 3 ? 1 : d[i][j - 1];",
     "bits of truth values": "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
     " if ((i > 0) & (j > 1) & (d[i][j] > 2) && !((d[i - 1][j - 2] > 4) | (i == 3))) e[i][j] = 1;",
     "in the condition of a loop": "for (int i = 1; i < n; i++) { int j = i; int t = d[0][i];"
