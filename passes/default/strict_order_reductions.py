@@ -62,8 +62,11 @@ def strict_order_reductions(
         (strips,) = strip.resolve(schedule).new_loops(schedule)
         result = _apart(schedule.apply(strip), names, nest.name)
         columns = _column_sums(schedule, around, nest, context) if is_shared else []
-        if 0 < len(columns) < len(names):
-            result = _behind_others(result, names, columns, strips)
+        behind = _behind_others(result, names, columns, strips) if columns else None
+        if behind is None:
+            columns = []
+        else:
+            result = behind
         for name in names:
             if name in columns:
                 result = _columns_in_threads(result, name, nest.name, strips, context)
@@ -154,19 +157,15 @@ def _column_sums(
 
 def _behind_others(
     schedule: Schedule, names: Sequence[str], columns: Sequence[str], strips: str
-) -> Schedule:
-    """Sums of columns in loops of their own; raises TransformationError.
+) -> Schedule | None:
+    """Sums of columns in loops of their own; None where others need them.
 
     Of the others, different strips run in different threads then.
     """
     others = [name for name in names if name not in columns]
     cuts = (others[-1], *columns[:-1])
-    return schedule.apply_all(
-        [
-            Reorder(statements=(*others, *columns)),
-            Distribute((f"{names[0]}.{strips}",), after=cuts),
-        ]
-    )
+    ordered = attempt(schedule, Reorder(statements=(*others, *columns)))
+    return ordered and attempt(ordered, Distribute((f"{names[0]}.{strips}",), after=cuts))
 
 
 def _columns_in_threads(
