@@ -46,9 +46,13 @@ def triple(target: Target) -> str:
 
 
 def vectoriser_features(target: Target) -> str:
-    """The same for LLVM's own vectorisers: on Zen, scatters are slower than stores one by one."""
+    """The same for LLVM's own vectorisers: on Zen, gathers and scatters are slower than others.
+
+    Than loads and stores one by one.
+    """
     is_zen = processor(target).startswith("znver")
-    return ",".join(filter(None, (features(target), "+prefer-no-scatter" if is_zen else "")))
+    slow = "+prefer-no-gather,+prefer-no-scatter" if is_zen else ""
+    return ",".join(filter(None, (features(target), slow)))
 
 
 def function_attributes(target: Target) -> tuple[str, ...]:

@@ -124,3 +124,42 @@ def test_terms_that_all_sums_of_a_row_share_are_gathered_in_front_of_it(
     kernel(a, b, c)
     np.testing.assert_allclose(c, np.einsum("jiq,qk->kji", a, b), rtol=1e-5)
     assert HINT in kernel.llvm_ir
+
+
+SUMS = """
+func.func @sums(%I: memref<64x40xi32>, %x: memref<64x{kind}>, %s: memref<64x{kind}>) {{
+  affine.for %i = 0 to 64 {{
+    affine.for %j = 0 to 40 {{
+      %k = affine.load %I[%i, %j] : memref<64x40xi32>
+      %c = arith.index_cast %k : i32 to index
+      %v = memref.load %x[%c] : memref<64x{kind}>
+      %u = affine.load %s[%i] : memref<64x{kind}>
+      %w = arith.addf %u, %v : {kind}
+      affine.store %w, %s[%i] : memref<64x{kind}>
+    }}
+  }}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+@pytest.mark.parametrize("factor", [4, 8, 16])
+def test_sums_side_by_side_are_not_gathered_on_zen(kind: str, factor: int) -> None:
+    """LLVM's SLP vectoriser would put their scalars together by gathers, which take longer."""
+    host = Target.host()
+    zen = next(
+        (t for t in map(Target.named, ("zen4", "zen3")) if t.features <= host.features), host
+    )
+    function = load(SUMS.format(kind=kind))["sums"]
+    kernel = function.compile(f"unroll-and-jam{{loops=i factor={factor}}}", threads=1, target=zen)
+    rng = np.random.default_rng(0)
+    dtype = np.dtype(kind.replace("f", "float"))
+    subscripts = rng.integers(0, 64, (64, 40), dtype=np.int32)
+    x, s = rng.random(64).astype(dtype), np.zeros(64, dtype)
+    expected = s.copy()
+    for j in range(40):
+        expected += x[subscripts[:, j]]
+    kernel(subscripts, x, s)
+    np.testing.assert_array_equal(s, expected)
+    assert zen is host or "gather" not in kernel.assembly
