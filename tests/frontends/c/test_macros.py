@@ -33,7 +33,7 @@ FUNCTIONS = {
     "if (n > 3) ALL(p); else ALL(q);": ("f",),
     'if (n > 3) printf("more\\n"), n--; else BRACED(q)': ("f",),
     "while (n-- > 3) BRACED(p)": ("f",),
-    "switch (n) { case 7: ALL(p); case 1: ALL(q); }": ("f_0", "f_1"),
+    "switch (n) { case 7: ALL(p); case 1: ALL(q); }": ("f",),
 }
 
 
