@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from ...passes.machine.target import Target
 
 GATHERING_BITS = 512
-"""LLVM has gathers of its own for vectors of so many bits; else it loads one after the other.
+"""LLVM has gathers of its own for vectors of so many bits; else, and on Zen (`llvm_target.py`), it
+loads one after the other.
 
 So it does with short elements in any case, and then takes the subscripts out of vectors before."""
 

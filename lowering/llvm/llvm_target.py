@@ -46,10 +46,7 @@ def triple(target: Target) -> str:
 
 
 def vectoriser_features(target: Target) -> str:
-    """The same for LLVM's own vectorisers: on Zen, gathers and scatters are slower than others.
-
-    Than loads and stores one by one.
-    """
+    """The same for LLVM's own vectorisers: Zen loads and stores one by one faster than together."""
     is_zen = processor(target).startswith("znver")
     slow = "+prefer-no-gather,+prefer-no-scatter" if is_zen else ""
     return ",".join(filter(None, (features(target), slow)))

@@ -19,7 +19,7 @@ terms on average, and that wait for the scalars stored just before (or, in order
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import chain, pairwise
 from math import prod
 from typing import TYPE_CHECKING
@@ -147,15 +147,19 @@ def _short_sums(function: Operation, target: Target, *, reassociates: bool) -> I
             continue
         accesses = _accesses(loop)
         kinds = [op.results[0].type for op, _ in accesses if isinstance(op, affine.LoadOp)]
-        terms = [each[0] for each in accesses if not _is_sum(loop, each, accesses)]
         if (
             kinds
-            and (not reassociates or any(op.memref in stored for op in terms))
             and most_iterations(loop) <= SHORT_SUM * min(map(target.lanes, kinds))
             and not any(op.name in LOOPS for op in operations(loop)[1:])
             and _is_serial(loop, accesses)
+            and (not reassociates or _adds_stored(loop, accesses, stored))
         ):
             yield loop.body.block.args[0]
+
+
+def _adds_stored(loop: affine.ForOp, accesses: Sequence[_Access], stored: Set[SSAValue]) -> bool:
+    """Whether a sum has terms in arrays that are stored to."""
+    return any(each[0].memref in stored for each in accesses if not _is_sum(loop, each, accesses))
 
 
 def _cheap_terms(function: Operation) -> Iterator[SSAValue]:

@@ -274,7 +274,8 @@ class _Sweep:
             lines < 2 * threads * width or width * line > BUFFERS * target.capacity(2)
         ):
             width //= 2
-        while width * target.vector_bits // block > LEAST_BITS and width > self._least_rows(rows):
+        least = self._least_rows(rows)
+        while width * target.vector_bits // block > LEAST_BITS and width > least:
             width //= 2
         return width if length >= block and lines >= threads * width else None
 
