@@ -75,7 +75,8 @@ def certificate(schedule: Schedule) -> dict[str, object]:
         nest = [*_NestWriter(base, found[0], names).lines()]
         writer = _ProgramWriter(program, names)
     except NotKnownError as error:
-        message = f"no certificate for '{schedule}': {error}"
+        name = f"'{schedule}'" if schedule.transformations else "the program as written"
+        message = f"no certificate for {name}: {error}"
         raise SourceError.at(program.func, message) from error
     return {
         "format": FORMAT,

@@ -44,6 +44,11 @@ def estimate(schedule: Schedule, context: SchedulingContext) -> float:
     )
 
 
+def nest_estimate(program: ScheduledProgram, nest: Loop) -> float:
+    """Seconds that a top-level nest takes, roughly: with starting its threads."""
+    return _Estimator(program).seconds(nest)
+
+
 class Roofline:
     """The estimate as a `CostModel` of searches."""
 

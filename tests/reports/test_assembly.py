@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopwright.passes.machine.target import Target
-from loopwright.reports.assembly import hot_loops, kinds
+from loopwright.reports.assembly import HotLoop, hot_loops, kinds
 
 TEXT = """\
 \t.text
@@ -64,3 +64,34 @@ def test_the_ports_that_a_loop_needs() -> None:
 )
 def test_kinds_of_instructions(name: str, operands: str, found: list[str]) -> None:
     assert list(kinds(name, operands)) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "register", "operations", "cycles"),
+    [
+        ("vpaddd", "zmm", 16, 0.5),
+        ("vpaddd", "ymm", 8, 0.25),  # narrower vectors may have more pipes
+        ("paddb", "xmm", 16, 0.125),
+        ("vpmaxub", "zmm", 64, 0.5),
+        ("vpmulld", "xmm", 4, 0.5),
+        ("vpmaddwd", "ymm", 8 * 3, 0.5),
+        ("vpdpwssd", "zmm", 16 * 4, 0.5),
+        ("vpdpbusds", "zmm", 16 * 8, 0.5),
+        ("vpunpcklbw", "zmm", 0, 0.0),
+        ("vpmovsxbw", "zmm", 0, 0.0),
+        ("vpermt2w", "zmm", 0, 0.0),
+    ],
+)
+def test_integer_vectors_compute(name: str, register: str, operations: int, cycles: float) -> None:
+    loop = HotLoop((".L1:", f"\t{name}\t%{register}1, %{register}2, %{register}3"), 0)
+    assert loop.integer_operations == operations
+    assert loop.bounds(Target.named("zen4"))["arithmetic"] == cycles
+
+
+def test_a_loop_of_integer_products_is_hotter_than_a_longer_one_of_copies() -> None:
+    copies = "".join(
+        f"\tvmovdqu\t{n}(%rcx), %ymm1\n\tvmovdqu\t%ymm1, {n}(%rdx)\n" for n in range(9)
+    )
+    product = "\tvpmaddwd\t%ymm1, %ymm2, %ymm3\n"
+    text = f".LBB0_1:\n{copies}\tjne\t.LBB0_1\n.LBB0_2:\n{product}\tjne\t.LBB0_2\n"
+    assert [loop.lines[0] for loop in hot_loops(text, 3)] == [".LBB0_2:", ".LBB0_1:"]

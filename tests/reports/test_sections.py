@@ -13,10 +13,14 @@ from support.runtime_programs import GEMM
 
 import loopwright
 from loopwright.cli import main
+from loopwright.passes.estimate.estimate import estimate
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.search.result import PathStep
 from loopwright.reports import roofline, search_path, source, times, tuned_path
+from loopwright.reports.port_model import model_numbers
 from loopwright.reports.subject import Measured, Subject
 from loopwright.runtime.choosing.database import Question, Tuned, TuningDatabase
+from loopwright.runtime.measuring.timing import format_seconds
 
 SIZES = {"ni": 8, "nj": 8, "nk": 8}
 
@@ -171,3 +175,19 @@ def test_a_tuned_schedule_is_found_and_measured(
     rows = rows[rows.index("<td>as written</td>") : rows.index("</section>")]
     assert rows.count("<td>1.00x</td>") == 2  # predicted and measured
     assert rows.endswith("<td>-</td></tr></tbody></table></div>")
+
+
+def test_the_times_of_nests_are_those_of_the_steps() -> None:
+    function = loopwright.load(GEMM)["gemm"]
+    schedule = function.schedule("parallel{loops=i}")
+    context = SchedulingContext({size.name: 64 for size in function.scop.sizes}, 2)
+    total = estimate(schedule, context) - schedule.target.thread_wake
+    assert f'<td class="number">{format_seconds(total)}</td></tr>' in model_numbers(
+        schedule, context
+    )
+
+
+def test_sections_without_sizes_ask_for_them() -> None:
+    bare = replace(subject(), sizes={})
+    for section in (roofline.section, search_path.section):
+        assert "add --set" in section(bare).body

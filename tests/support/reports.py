@@ -18,13 +18,19 @@ TILED = (
     "parallel{loops=it}"
 )
 
+PACKED = (
+    "distribute{loops=f},tile{loops=S1.f sizes=16},pack{loops=ft array=weights},"
+    "tile{loops=weights0,weights1,weights2,weights3 sizes=16,3,3,16}"
+)
+
 REPORTS = {
     "gemm": ["polybench/gemm", "--size", "MINI", "-p", TILED, "--threads", "2"],
     "illegal": ["polybench/jacobi-2d", "--size", "MINI", "-p", "parallel{loops=t}"],
     "field": ["field/dynamic_time_warping"],
     "hostile": ["<b>.mlir"],
+    "packed": ["field/conv2d_i8", "-p", PACKED],
 }
 """Arguments of `loopwright report`: a tiled product, an illegal step, a field kernel, a file of
-which no size is known."""
+which no size is known, integers and copies with long names of loops."""
 
 NAMES = tuple(REPORTS)

@@ -15,10 +15,14 @@ from ..passes.machine.machine import Machine
 _LABEL = re.compile(r"^(\.?L\w+):")
 _JUMP = re.compile(r"^\s+j\w+\s+(\.?L\w+)\s*$")
 _INSTRUCTION = re.compile(r"^\s+([a-z]\w*)\s*(.*?)\s*(?:#.*)?$")
-_ARITHMETIC = re.compile(
-    r"v?(fn?m(?:add|sub)\w*|add|sub|mul|div|sqrt|max|min)(ps|pd|ss|sd)$|vp(?:add|sub|mull|maddw|dp)\w+$"
+_FLOATING = re.compile(
+    r"v?(fn?m(?:add|sub)\w*|add|sub|mul|div|sqrt|max|min)(?P<element>ps|pd|ss|sd)$"
 )
+_INTEGER = re.compile(r"v?p(?:add|sub|avg|max|min|abs|sad|mul[^t])[a-z]*?([bwdq])[bwd]?$")
+_PRODUCTS = {"pmaddwd": (3, 4), "pmaddubsw": (3, 2), "pdpwssd": (4, 4), "pdpbusd": (8, 4)}
+"""Operations for each element of the result, and its bytes: products, and sums of neighbours."""
 _WIDTHS = {"%zmm": 64, "%ymm": 32, "%xmm": 16}
+_BYTES = {"b": 1, "w": 2, "d": 4, "q": 8}
 _CLASSES = {
     "add": "additions",
     "sub": "additions",
@@ -28,6 +32,8 @@ _CLASSES = {
     "div": "divisions",
     "sqrt": "square_roots",
 }
+_NARROWER_IS_FASTER = ("divisions", "square_roots", "others")
+"""Classes of which vectors that are narrower than the widest may take less."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +57,17 @@ class HotLoop:
     @property
     def floating_point_operations(self) -> int:
         """Of one iteration."""
-        return sum(_operations(*each) for each in self.instructions)
+        return sum(_floating_operations(*each) for each in self.instructions)
+
+    @property
+    def integer_operations(self) -> int:
+        """Of vectors, in one iteration."""
+        return sum(_integer_operations(*each) for each in self.instructions)
 
     def bounds(self, machine: Machine) -> dict[str, float]:
         """Cycles of one iteration at least, by the ports that need them."""
         counts = self.kinds
-        arithmetic = sum(_cycles(name, machine) for name, _ in self.instructions)
+        arithmetic = sum(_cycles(*each, machine) for each in self.instructions)
         return {
             "arithmetic": arithmetic,
             "loads": counts["load"] / machine.loads_per_cycle,
@@ -85,7 +96,8 @@ def hot_loops(assembly: str, most: int) -> list[HotLoop]:
 
 def _weight(loop: HotLoop) -> tuple[int, int]:
     """Loops that are inside of more others run more often; vectors compute more."""
-    return loop.floating_point_operations * (1 + loop.depth), len(loop.lines)
+    operations = loop.floating_point_operations + loop.integer_operations
+    return operations * (1 + loop.depth), len(loop.lines)
 
 
 def _spans(lines: list[str]) -> Iterator[tuple[int, int]]:
@@ -101,7 +113,7 @@ def _spans(lines: list[str]) -> Iterator[tuple[int, int]]:
 def kinds(name: str, operands: str) -> Iterator[str]:
     """What an instruction is: arithmetic, load, store, other."""
     is_memory = "(" in operands and not name.startswith(("lea", "prefetch"))
-    is_arithmetic = _ARITHMETIC.match(name) is not None
+    is_arithmetic = bool(_FLOATING.match(name) or _INTEGER.match(name) or _product(name))
     if is_arithmetic:
         yield "arithmetic"
     if is_memory:
@@ -110,20 +122,43 @@ def kinds(name: str, operands: str) -> Iterator[str]:
         yield "other"
 
 
-def _operations(name: str, operands: str) -> int:
-    match = _ARITHMETIC.match(name)
-    if match is None or match[2] is None:
+def _width(operands: str) -> int:
+    """Bytes of the widest register."""
+    return next((size for text, size in _WIDTHS.items() if text in operands), 16)
+
+
+def _floating_operations(name: str, operands: str) -> int:
+    match = _FLOATING.match(name)
+    if match is None:
         return 0
-    width = next((size for text, size in _WIDTHS.items() if text in operands), 16)
-    element = 8 if match[2][1] == "d" else 4
-    lanes = width // element if match[2][0] == "p" else 1
+    element = 8 if match["element"][1] == "d" else 4
+    lanes = _width(operands) // element if match["element"][0] == "p" else 1
     return lanes * (2 if match[1].startswith("f") else 1)
 
 
-def _cycles(name: str, machine: Machine) -> float:
-    match = _ARITHMETIC.match(name)
-    if match is None:
+def _integer_operations(name: str, operands: str) -> int:
+    if (product := _product(name)) is not None:
+        operations, element = product
+        return operations * _width(operands) // element
+    match = _INTEGER.match(name)
+    return 0 if match is None else _width(operands) // _BYTES[match[1]]
+
+
+def _product(name: str) -> tuple[int, int] | None:
+    """What a dot product of neighbours is, saturated or not."""
+    return _PRODUCTS.get(name.removeprefix("v").removesuffix("s"))
+
+
+def _cycles(name: str, operands: str, machine: Machine) -> float:
+    if match := _FLOATING.match(name):
+        if match[1].startswith("f"):
+            return 1 / machine.multiply_adds_per_cycle
+        kind = _CLASSES[match[1]]
+    elif _product(name) or (_INTEGER.match(name) and "mul" in name):
+        kind = "integer_multiplications"
+    elif _INTEGER.match(name):
+        kind = "others"
+    else:
         return 0.0
-    if match[1] is None or match[1].startswith("f"):
-        return 1 / machine.multiply_adds_per_cycle
-    return machine.cycles[_CLASSES[match[1]]]
+    share = 8 * _width(operands) / machine.vector_bits if kind in _NARROWER_IS_FASTER else 1.0
+    return machine.cycles[kind] * min(1.0, share)

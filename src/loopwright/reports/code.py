@@ -54,8 +54,9 @@ def _function_text(subject: Subject, text: str) -> str:
     """C from the head of the function on: without headers and helpers."""
     lines = text.splitlines()
     head = f" {function_name(subject.function.name)}("
-    starts = (n for n, line in enumerate(lines) if head in line and not line.startswith((" ", "#")))
-    return "\n".join(lines[next(starts, 0) :])
+    starts = [n for n, line in enumerate(lines) if head in line and not line.startswith((" ", "#"))]
+    # The first of two declares the function, for what stands before it.
+    return "\n".join(lines[max(starts, default=0) :])
 
 
 def _hot(subject: Subject, assembly: str) -> Markup:
@@ -81,13 +82,15 @@ def _numbers(subject: Subject, loop: HotLoop) -> Markup:
         rows.append([title, str(counts[kind]), f"{bounds[title]:.2f}"])
     rows.append(["others", str(counts["other"]), "-"])
     most = max(bounds.values())
-    operations = loop.floating_point_operations
+    floating = loop.floating_point_operations
+    operations = floating or loop.integer_operations
     words = f"{loop.depth + 1} loops deep. " if loop.depth else "In no other loop. "
     if operations and most:
         rate = operations / most
+        kind, unit = ("floating-point", "GFLOP/s") if floating else ("integer", "Gop/s")
         words += (
-            f"{operations} floating-point operations in at least {most:.2f} cycles: "
-            f"{rate:.3g} per cycle, {rate * machine.hertz * 1e-9:.3g} GFLOP/s on a core "
+            f"{operations} {kind} operations in at least {most:.2f} cycles: "
+            f"{rate:.3g} per cycle, {rate * machine.hertz * 1e-9:.3g} {unit} on a core "
             f"at {machine.hertz * 1e-9:.3g} GHz."
         )
     return join((table(rows, numbers=True), element("p", words, class_="note")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..passes.estimate.estimate import nest_estimate
 from ..passes.estimate.in_core import CoreCycles, InCoreTime
 from ..passes.estimate.memory_traffic import MemoryTraffic
 from ..passes.estimate.scheduled_program import ScheduledProgram
@@ -62,7 +63,7 @@ def _nests(program: ScheduledProgram) -> Markup:
     traffic, in_core = MemoryTraffic(program), InCoreTime(program)
     levels = list(program.machine.bandwidths)
     names = [f"L{level + 1} to L{level}" for level in levels[:-1]] + ["memory"]
-    rows = [["nest", "in the core", *names, "bound by"]]
+    rows = [["nest", "in the core", *names, "bound by", "in all"]]
     for nest in nests(program.schedule.tree):
         if not isinstance(nest, Loop):
             continue
@@ -73,7 +74,13 @@ def _nests(program: ScheduledProgram) -> Markup:
                 f"{nest.name} around {', '.join(statements(nest))}",
                 *map(format_seconds, seconds.values()),
                 max(seconds, key=lambda name: seconds[name]),
+                format_seconds(nest_estimate(program, nest)),
             ]
         )
     heading = element("h3", "Model: time of each nest, by what could bound it")
-    return join((heading, element("div", table(rows, numbers=True), class_="scroll")))
+    words = (
+        "In all: what bounds the nest, a part of the others, and what starting threads and waiting "
+        "for them takes."
+    )
+    numbers = element("div", table(rows, numbers=True), class_="scroll")
+    return join((heading, numbers, element("p", words, class_="note")))

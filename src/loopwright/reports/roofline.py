@@ -47,6 +47,9 @@ def section(subject: Subject) -> Section:
     if subject.context is None:
         return Section("roofline", TITLE, lead, missing(subject.needs_sizes))
     operations, traffic = work(subject)
+    if operations is None or traffic is None:
+        words = "What the program computes is not affine: its operations cannot be counted."
+        return Section("roofline", TITLE, lead, missing(words))
     if not operations or not traffic:
         words = "The program has no floating-point operations to count."
         return Section("roofline", TITLE, lead, missing(words))

@@ -22,6 +22,8 @@ def section(subject: Subject) -> Section:
         "Speed-ups over the program as written after each step of the schedule in the tuning "
         "database, by the cost model and as measured."
     )
+    if subject.context is None:
+        return Section("search", TITLE, lead, missing(subject.needs_sizes))
     if subject.tuned is None:
         words = (
             "The tuning database has no schedule for these sizes and threads: "

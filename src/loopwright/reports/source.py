@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -26,6 +26,7 @@ LINE = 20.0
 
 MOST_ARCS = 60
 MOST_LINES = 400
+MOST_ROWS = 15
 
 _CLOSING = re.compile(r"\s*(\}[\s}]*|return\b.*)")
 """A line behind the last operation that still belongs to the function."""
@@ -229,7 +230,7 @@ def _statements(scop: Scop) -> Markup:
                 "" if place is None else str(place),
             ]
         )
-    return element("div", table(rows), class_="scroll")
+    return element("div", table(rows), class_="scroll tall", tabindex=_focus(rows))
 
 
 def _accesses(scop: Scop, statement: Statement, accesses: tuple[Access, ...]) -> dict[str, None]:
@@ -257,18 +258,16 @@ def _dependences(scop: Scop, items: list[Dependence]) -> Markup:
                 data_dependence=number,
             )
         )
-    return element(
-        "div",
-        element(
-            "table",
-            element("thead", element("tr", *head)),
-            element("tbody", *rows),
-            class_="dependences",
-        ),
-        element(
-            "p",
-            "Distances: numbers are constant; + - 0+ 0- are signs, * is any.",
-            class_="note",
-        ),
-        class_="scroll",
+    listed = element(
+        "table",
+        element("thead", element("tr", *head)),
+        element("tbody", *rows),
+        class_="dependences",
     )
+    words = "Distances: numbers are constant; + - 0+ 0- are signs, * is any."
+    return join((element("div", listed, class_="scroll tall"), element("p", words, class_="note")))
+
+
+def _focus(rows: Sequence[object]) -> int | None:
+    """A table that does not fit is reached by the keyboard, which moves it."""
+    return 0 if len(rows) > MOST_ROWS else None

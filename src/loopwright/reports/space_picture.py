@@ -31,6 +31,9 @@ LARGEST_CELL = 26.0
 
 _LEFT, _TOP, _RIGHT = 52.0, 44.0, 10.0
 
+_TITLE, _LETTER = 16.0, 8.0
+"""Where names of loops stand above the numbers, and the width of a letter of theirs."""
+
 
 class Frame:
     """Where the cells of a plane are in its picture."""
@@ -39,7 +42,9 @@ class Frame:
         self.plane = plane
         rows, columns = plane.present.shape
         self.cell = min(LARGEST_CELL, max(6.0, SIDE / max(rows, columns)))
-        self.width = _LEFT + columns * self.cell + _RIGHT
+        names = [plane.columns.name] + ([] if plane.rows is None else [plane.rows.name])
+        titles = _LETTER * sum(len(name) + 4 for name in names)
+        self.width = max(_LEFT + columns * self.cell, titles) + _RIGHT
         self.height = _TOP + rows * self.cell + _RIGHT
 
     def corner(self, row: float, column: float) -> tuple[float, float]:
@@ -173,13 +178,21 @@ def _axes(frame: Frame) -> Iterator[Markup]:
         x, y = frame.middle(-1, number)
         yield text(x, _TOP - 6, value, "tick", text_anchor="middle")
     x, _ = frame.corner(0, len(plane.columns.values) / 2)
-    yield text(x, 16, f"{plane.columns.name} →", "axis", text_anchor="middle")
+    title = f"{plane.columns.name} →"
     if plane.rows is None:
+        yield text(x, _TITLE, title, "axis", text_anchor="middle")
         return
     for number, value in _ticks(plane.rows, frame.cell):
         _, y = frame.middle(number, 0)
         yield text(_LEFT - 6, y + 4, value, "tick", text_anchor="end")
-    yield text(2, _TOP - 6, f"{plane.rows.name} ↓", "axis")
+    beside = f"{plane.rows.name} ↓"
+    end = 2 + _LETTER * len(beside)
+    # A long name would meet the first number beside it: it stands a line above.
+    is_long = end > _LEFT
+    if is_long:
+        x = max(x, end + _LETTER + _LETTER * len(title) / 2)
+    yield text(x, _TITLE, title, "axis", text_anchor="middle")
+    yield text(2, _TITLE if is_long else _TOP - 6, beside, "axis")
 
 
 def _ticks(axis: Axis, cell: float) -> Iterator[tuple[int, int]]:

@@ -81,7 +81,7 @@ def _column(title: str, lines: list[str], marked: set[int], style: str) -> Marku
     ]
     if len(lines) > MOST_LINES:
         shown.append(element("span", f"... {len(lines) - MOST_LINES} more lines"))
-    return element("div", element("h4", title), element("pre", join(shown)))
+    return element("div", element("h4", title), element("pre", join(shown)), class_=title)
 
 
 def _changed(old: list[str], new: list[str]) -> tuple[set[int], set[int]]:
