@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ...dialects.errors import SourceError
+from ...dialects.source_location import Location
 from ..schedules.schedule import Transformation
 from ..transformations.registry import all_transformations
 from .tokens import TokenReader, Word, error_at
@@ -44,7 +45,23 @@ def parse_pipeline(text: str) -> tuple[Transformation, ...]:
 
 def parse_calls(text: str) -> tuple[PassCall, ...]:
     """The passes of a pipeline, whatever they are; raises SourceError."""
-    return _Parser(text).pipeline()
+    try:
+        return _Parser(text).pipeline()
+    except SourceError as error:
+        if error.hint is not None or error.location is None:
+            raise
+        raise SourceError(error.message, error.location, _form(text, error.location)) from None
+
+
+def _form(text: str, place: Location) -> str:
+    """How the step is written at which a text is no pipeline."""
+    lines = text.split("\n")[: place.line]
+    before = "\n".join((*lines[:-1], lines[-1][: place.column]))
+    known = all_transformations()
+    names = [name for name in re.findall(r"[a-z][a-z-]*", before) if name in known]
+    if not names:
+        return "steps are written tile{loops=i,j sizes=32,32},parallel{loops=it}"
+    return f"a step is written {names[-1]}{{{describe_options(known[names[-1]])}}}"
 
 
 def make_transformation(call: PassCall, text: str) -> Transformation:

@@ -15,6 +15,7 @@ from .expand import expanded
 from .rfactor import privatised
 from .shift import shifted_statements
 from .strip_mine import StripMine
+from .wavefront import wavefronts
 
 # Wider vectors gain nothing, cost ever more time to compile, and LLVM aborts at 65536 lanes.
 _WIDEST = 1024
@@ -78,3 +79,4 @@ class Vectorize(Transformation):
         assert self.width is not None, "it is resolved"
         for steps in privatised(schedule, self):
             yield (StripMine(self.loops, _SUMS * self.width), *steps)
+        yield from wavefronts(schedule, self)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from loopwright import Session
+from loopwright.errors import SourceError
 from loopwright.session.calls import NAMES
 from loopwright.session.problems import CallError, problem_of
 
@@ -70,3 +71,49 @@ def test_a_session_is_made_of_limits_and_files() -> None:
 
 def test_its_repr_is_one_line(session: Session) -> None:
     assert repr(session) == "<Session of gemm>"
+
+
+BLOCKS = ["{}", "```\n{}\n```", "```mlir\n{}\n```\n", "  ~~~text\n{}\n~~~", "````\n{}\n  ````"]
+
+
+@pytest.mark.parametrize("block", [*BLOCKS, "`{}`", " `{}`\n"])
+def test_schedules_may_be_blocks_of_code(session: Session, block: str) -> None:
+    found = session.legal("gemm", block.format("parallel{loops=i}"), block.format(""))
+    assert found.legal and found.schedule == "parallel{loops=i}"
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_programs_may_be_blocks_of_code(session: Session, block: str) -> None:
+    text = "func.func @f(%n: index) {\n  return\n}"
+    assert session.load(block.format(text)).function == "f"
+
+
+def test_text_around_a_block_is_no_schedule(session: Session) -> None:
+    for text in ("try ```\nparallel{loops=i}\n```", "```\na\n```\n```\nb\n```", "```a```"):
+        with pytest.raises(SourceError):
+            session.legal("gemm", text)
+
+
+def test_none_is_the_default(session: Session) -> None:
+    assert session.legal("gemm", "parallel{loops=i}", None).legal  # pyright: ignore[reportArgumentType]
+    with pytest.raises(CallError, match=r"^step: it is None"):
+        session.legal("gemm", None)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        ("tile(i, j, 32, 32)", "tile{loops=NAME,... sizes=INTEGER|NAME,..."),
+        ("parallel{loops=i},tile{loops=[i,j]}", "tile{loops=NAME,... sizes="),
+        ("parallel{loops=i};tile{loops=i,j}", "parallel{loops=NAME"),
+        ("tile{loops=i,j, sizes=32,32}", "tile{loops=NAME,..."),
+        ("(i, j)", "steps are written tile{loops=i,j sizes=32,32},parallel{loops=it}"),
+    ],
+)
+def test_texts_that_are_no_steps_say_what_steps_are(
+    session: Session, text: str, remedy: str
+) -> None:
+    with pytest.raises(SourceError) as caught:
+        session.legal("gemm", text)
+    found = problem_of(caught.value).remedy
+    assert found is not None and remedy in found

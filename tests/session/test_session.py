@@ -26,6 +26,38 @@ func.func @total(%n: index, %A: memref<?xf64>, %s: memref<f64>) {
 }
 """
 
+ROWS = """
+func.func @rows(%n: index, %A: memref<?x?xf64>, %s: memref<?xf64>) {
+  %zero = arith.constant 0.0 : f64
+  affine.for %i = 0 to %n {
+    affine.store %zero, %s[%i] : memref<?xf64>
+    affine.for %j = 0 to %n {
+      %a = affine.load %A[%i, %j] : memref<?x?xf64>
+      %b = affine.load %s[%i] : memref<?xf64>
+      %c = arith.addf %a, %b : f64
+      affine.store %c, %s[%i] : memref<?xf64>
+    }
+  }
+  return
+}
+"""
+
+SWEPT = """
+func.func @swept(%n: index, %A: memref<?x?xf64>) {
+  affine.for %i = 1 to %n {
+    affine.for %j = 1 to %n {
+      %a = affine.load %A[%i - 1, %j] : memref<?x?xf64>
+      %b = affine.load %A[%i, %j - 1] : memref<?x?xf64>
+      %c = arith.addf %a, %b : f64
+      affine.store %c, %A[%i, %j] : memref<?x?xf64>
+    }
+  }
+  return
+}
+"""
+
+DISTRIBUTED = "distribute{loops=i},tile{loops=S1.i,S1.j sizes=4,4}"
+
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[loopwright.Session]:
@@ -33,6 +65,8 @@ def session() -> Iterator[loopwright.Session]:
         session.load("polybench/jacobi-2d", size="MINI", threads=1)
         session.load("polybench/gemm", size="MINI", threads=1)
         assert session.load(SUM, {"n": 5}).program == "total"
+        session.load(ROWS, {"n": 9})
+        session.load(SWEPT, {"n": 9})
         yield session
 
 
@@ -72,6 +106,9 @@ def test_an_illegal_step_has_a_witness_and_repairs_that_hold(session: loopwright
     [
         ("gemm", "", "tile{loops=i,k sizes=4,4}", "before", "distribute{loops=i},"),
         ("gemm", "", "parallel{loops=k}", "instead", "parallel{loops=i}"),
+        ("rows", "", "tile{loops=S0.i,S1.j sizes=4,4}", "before", DISTRIBUTED),
+        ("rows", "", "interchange{loops=S0.i,j}", "before", "distribute{loops=i},"),
+        ("swept", "", "vectorize{loops=j}", "before", "wavefront{loops=i,j factors=1,1},"),
         ("total", "", "parallel{loops=i}", "fast-math", "rfactor{loops=i}"),
         ("total", "", "vectorize{loops=i}", "fast-math", "strip-mine{loops=i size="),
         (

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import stat
 from pathlib import Path
 
 from ..dialects.parse import parse_module
+from ..kernels.catalogue import catalogue
 from ..runtime.program import Program
 from ..runtime.program import load as load_text
 from ..session.files import AnyFiles
@@ -47,7 +49,9 @@ class RootFolder(AnyFiles):
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:
-            raise CallError("path", f"no file or shipped kernel '{source}'") from None
+            close = difflib.get_close_matches(source, catalogue(), 1)
+            remedy = f"did you mean {close[0]}?" if close else None
+            raise CallError("path", f"no file or shipped kernel '{source}'", remedy) from None
         except OSError as error:
             raise CallError("path", f"{source}: {error.strerror}") from None
         with os.fdopen(descriptor, "rb") as file:

@@ -84,6 +84,8 @@ class Parameter:
 
     def check(self, value: Any) -> Any:
         """A value of plain JSON as the method takes it; raises CallError."""
+        if not self.is_required and _is_none(value):
+            return self.default
         kind = get_args(self.kind)[0] if get_origin(self.kind) is Annotated else self.kind
         given: Any = value.__class__
         items: list[object] = list(value) if given in (list, dict) else [value]
@@ -161,3 +163,7 @@ def _call(name: str, method: Callable[..., Record]) -> Call:
         if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD and each.name != "self"
     )
     return Call(name, inspect.getdoc(method) or "", parameters, hints["return"], method)
+
+
+def _is_none(value: object) -> bool:
+    return value is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, cast, get_args, get_origin
@@ -12,6 +13,11 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, cast, get_args, 
 from ..support.json_records import annotations_of
 from ..support.typed_values import mismatch
 from .problems import CallError
+
+_FENCED = re.compile(
+    r"(?P<fence>```+|~~~+)[^\n`]*\n(?P<block>.*?)\n?[ \t]*(?P=fence)|`(?P<piece>[^`\n]*)`",
+    re.DOTALL,
+)
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -30,7 +36,10 @@ def checked(method: Callable[_P, _R]) -> Callable[_P, _R]:
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         bound = signature.bind(*args, **kwargs)
         for name, value in bound.arguments.items():
-            if name in hints(method):
+            default = signature.parameters[name].default
+            if value is None and default is not inspect.Parameter.empty:
+                bound.arguments[name] = default
+            elif name in hints(method):
                 bound.arguments[name] = _checked(name, value, hints(method)[name])
         return method(*bound.args, **bound.kwargs)
 
@@ -42,6 +51,8 @@ def _checked(name: str, value: object, kind: Any) -> object:
     kind = str if get_origin(kind) is Literal else kind  # the method names the choices
     if kind is str and isinstance(value, os.PathLike):
         value = os.fspath(cast("os.PathLike[str]", value))
+    elif kind is str and isinstance(value, str):
+        value = _unfenced(value)
     elif get_origin(kind) is tuple and isinstance(value, list):
         value = tuple(cast("list[object]", value))
     # As for `Mapping[str, float] | None`: the entry that is wrong is named.
@@ -56,6 +67,12 @@ def _checked(name: str, value: object, kind: Any) -> object:
     if wrong is not None:
         raise CallError("type", f"{name}: {wrong}")
     return value
+
+
+def _unfenced(text: str) -> str:
+    """What is inside of a text that is one block or piece of code in Markdown; else the text."""
+    found = _FENCED.fullmatch(text.strip())
+    return text if found is None else found["block"] or found["piece"] or ""
 
 
 def _parsed(text: str) -> object:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import islpy as isl
 
 from ..passes.polyhedral.isl_context import TooComplexError
-from ..passes.polyhedral.schedule_tree import Loop, loops
+from ..passes.polyhedral.schedule_tree import Loop, loops, statements
 from ..passes.schedules.errors import (
     IllegalTransformation,
     MalformedTransformation,
@@ -41,7 +42,10 @@ def judge(schedule: Schedule, step: str) -> tuple[LegalityAnswer, Schedule | Non
         except TransformationError as error:
             rest = steps[number + 1 :]
             repairs = _repairs(current, each, rest, error)
-            answer = LegalityAnswer(False, None, problem_of(error), _violation(error), repairs)
+            problem = problem_of(error)
+            if problem.remedy is None and repairs and repairs[0].kind != "fast-math":
+                problem = replace(problem, remedy=f"{repairs[0].steps} is legal")
+            answer = LegalityAnswer(False, None, problem, _violation(error), repairs)
             return answer, None
     return LegalityAnswer(True, str(current), None, None, ()), current
 
@@ -115,11 +119,17 @@ def _reassociating(schedule: Schedule) -> Schedule | None:
 
 
 def _separations(schedule: Schedule, failed: Transformation) -> Iterator[Steps]:
-    """The step after a loop around its own has been distributed: these are then nested directly."""
-    own = {name.rpartition(".")[2] for name in failed.loops}
+    """The step after a loop around its own has been distributed: these are then nested directly.
+
+    What was one loop are several then: the names are those of the loops around one statement.
+    """
+    names = [name.rpartition(".")[2] for name in failed.loops]
     for loop in loops(schedule.tree):
-        if _contains(loop, own):
-            yield (Distribute((schedule.short_name(loop),)), failed)
+        if _contains(loop, set(names)):
+            before = Distribute((schedule.short_name(loop),))
+            yield (before, failed)
+            for one in statements(loop):
+                yield (before, replace(failed, loops=tuple(f"{one}.{name}" for name in names)))
 
 
 def _contains(loop: Loop, names: set[str]) -> bool:

@@ -45,7 +45,8 @@ def _mismatches(value: Any, kind: Any, name: str) -> Iterator[str]:
             return
         for key, each in cast("dict[Any, Any]", value).items():
             yield from _mismatches(key, inner[0], f"a key of {name}")
-            yield from _mismatches(each, inner[1], f"{name} of {_shown(key)}")
+            of = _shown(key) if name == "it" else f"{name} of {_shown(key)}"
+            yield from _mismatches(each, inner[1], of)
     elif origin in (tuple, list):
         if not isinstance(value, origin):
             yield f"{name} is {_shown(value)}, not a {origin.__name__}"
