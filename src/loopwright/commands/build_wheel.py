@@ -66,8 +66,10 @@ def write(arguments: argparse.Namespace) -> int:
     check_name(arguments.wheel)
     check_version(arguments.wheel_version)
     folder = Path(arguments.output or ".")
-    if not folder.is_dir():
-        raise UsageError(f"there is no directory {folder} for the wheel")
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} for the wheel is no directory")
+    if not folder.parent.is_dir():
+        raise UsageError(f"there is no directory {folder.parent} for the wheel")
     exports = list(_exports(arguments))
     if not exports:
         files = ", ".join(shown(file) for file in arguments.files)
@@ -89,6 +91,7 @@ def write(arguments: argparse.Namespace) -> int:
         for export, verdict in zip(exports, verdicts, strict=True):
             tell_verdict(f"{export.function.name} ({level})", verdict)
     bill = bill_of_materials(library, exports, arguments.wheel_version)
+    folder.mkdir(exist_ok=True)
     path = write_wheel(library, folder, arguments.wheel_version, bill)
     functions = ", ".join(interface.symbol for interface in library.interfaces)
     print(f"wrote {path}: {functions} for {', '.join(level.name for level in library.levels)}")

@@ -126,7 +126,7 @@ def test_auditors_agree_with_the_tag(wheel: Path) -> None:
         (["--wheel", "small", "--target", "zen3"], "a wheel has code for --levels; --target and"),
         (["--wheel", "small", "-f", "saxpy"], "there is no function 'saxpy' in"),
         (["--wheel", "small", "-s", "m=3"], "there is no size 'm'; there are n, x_dim0, y_dim0"),
-        (["--wheel", "small", "-o", "missing"], "there is no directory missing for the wheel"),
+        (["--wheel", "small", "-o", "missing/dist"], "there is no directory missing for the wheel"),
         ([], "say with --output what to write"),
         (["-o", "a.so", "--levels", "x86-64-v2"], "--levels is for --wheel"),
     ],
@@ -143,6 +143,14 @@ def test_mistakes_are_told(
     assert main(["build", "dot.mlir", *options]) == 1
     assert message in capsys.readouterr().err
     assert not list(tmp_path.glob("*.whl"))
+
+
+def test_the_folder_of_a_wheel_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dot.mlir").write_text(DOT)
+    options = ["-p", "", "--levels", LOWEST, "--wheel", "small"]
+    assert main(["build", "dot.mlir", *options, "-o", "dist"]) == 0
+    assert len(list(Path("dist").glob("small-*.whl"))) == 1
 
 
 def test_two_functions_of_one_name_are_refused(
