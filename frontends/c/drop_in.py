@@ -23,7 +23,9 @@ from ...runtime.calling.api_checks import (
     check_texts,
     check_threads,
 )
+from ...support.markup import MOST_COLUMNS, MOST_ROWS, notebook, table
 from ...support.output_files import write_output
+from ...support.summaries import shortened
 from .c_file import read_regions, read_source
 from .c_source import CSource
 from .call_check import Entry, Kernel, entry
@@ -46,6 +48,20 @@ class DropIn:
     text: str
     replaced: tuple[str, ...]
     left_out: tuple[SourceError, ...]
+
+    def __repr__(self) -> str:
+        return f"<DropIn of {len(self.replaced)} regions; {len(self.left_out)} stay as they are>"
+
+    def _repr_html_(self) -> str:
+        """The regions and what became of them, for notebooks."""
+        rows = [["region", ""], *([name, "replaced"] for name in self.replaced)]
+        for each in self.left_out:
+            place = "" if each.location is None else f"line {each.location.line}"
+            rows.append([place, f"as written: {each.message}"])
+        shown = [
+            [shortened(cell, 2 * MOST_COLUMNS) for cell in row] for row in rows[: MOST_ROWS + 1]
+        ]
+        return notebook("Drop-in source", table(shown), len(rows) - 1)
 
 
 @dataclass(frozen=True)

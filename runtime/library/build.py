@@ -14,7 +14,9 @@ from ...lowering.llvm import Options
 from ...lowering.llvm.llvm_target import processor
 from ...lowering.validation.verdict import Verdict
 from ...passes.machine.target import Target
+from ...support.markup import MOST_COLUMNS, notebook, table
 from ...support.output_files import write_output
+from ...support.summaries import shortened
 from ..calling.errors import BuildError
 from ..jit import object_code as jit
 from ..jit.source import Source
@@ -39,6 +41,17 @@ class Library:
     functions: tuple[str, ...]
     link: str
     verdicts: tuple[Verdict | None, ...] = ()
+
+    def _repr_html_(self) -> str:
+        """Files, functions, and how to link them, for notebooks."""
+        facts = {
+            "file": str(self.file),
+            "header": str(self.header),
+            "functions": ", ".join(self.functions),
+            "link": self.link,
+        }
+        rows = [[name, shortened(text, 4 * MOST_COLUMNS)] for name, text in facts.items()]
+        return notebook(f"Library {self.file.name}", table([["", ""], *rows]))
 
 
 def build(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from html import escape
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -81,6 +82,24 @@ def test_answers_of_sessions_show_their_fields() -> None:
         found = session.dependences("jacobi_2d")
         text = found._repr_html_()  # pyright: ignore[reportPrivateUsage]
         assert Tags(text).seen.count("tr") == 2 + len(found.dependences) + 1
+
+
+def test_what_is_built_shows_files_and_regions(tmp_path: Path) -> None:
+    library = loopwright.load("polybench/gemm")["gemm"].build(tmp_path / "gemm.o")
+    text = library._repr_html_()  # pyright: ignore[reportPrivateUsage]
+    assert "Library gemm.o" in text and "gemm.h" in text
+    source = tmp_path / "two.c"
+    source.write_text(
+        "void f(int n, double *a) { for (int i = 0; i < n; i++) a[i] *= 2; }\n"
+        "void g(int n, double *a) {\n"
+        '  for (int i = 0; i < n; i++) { a[i] += 1; __asm__("<b>"); }\n'
+        "}\n"
+    )
+    found = loopwright.drop_in(source, tmp_path / "out.c")
+    assert len(repr(found)) < 80
+    text = found._repr_html_()  # pyright: ignore[reportPrivateUsage]
+    assert "replaced" in text and "<b>" not in text
+    assert Tags(text).seen.count("tr") == 1 + len(found.replaced) + len(found.left_out)
 
 
 def test_long_records_are_cut() -> None:
