@@ -121,7 +121,8 @@ def _complain_of(raised: Exception) -> int:
         print(error if error.location else f"loopwright: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        reason = error.strerror or str(error)
+        return _complain(f"{error.filename}: {reason}" if error.filename else reason)
     except MemoryError:
         return _complain("not enough memory; choose smaller sizes")
     except UserError as error:

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
-from .checked_lines import append_line, sound_lines
+from .checked_lines import append_line, naming, sound_lines
 
 BATCH = 8
 """Items that are claimed at a time."""
@@ -179,7 +179,7 @@ class SharedWork:
                 descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
             except FileExistsError:
                 continue  # another worker was faster
-            with os.fdopen(descriptor, "w") as file:
+            with naming(path), os.fdopen(descriptor, "w") as file:
                 file.write(self._name)
             first = number * self._batch
             missing = set(range(first, min(first + self._batch, self._items)))

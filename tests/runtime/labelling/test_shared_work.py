@@ -14,6 +14,7 @@ import pytest
 from support import shared_worker
 
 import loopwright
+from loopwright.support.checked_lines import append_line
 from loopwright.support.shared_work import (
     ATTEMPTS,
     SharedWork,
@@ -113,3 +114,10 @@ def test_files_of_the_file_system_are_no_claims(tmp_path: Path) -> None:
         next(work.items())
         (tmp_path / "claims" / "00000" / ".nfs000000000001").touch()
         assert list(work.items()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+def test_a_full_disk_is_told_with_the_file() -> None:
+    told = pytest.raises(OSError, match="No space left on device: '/dev/full'")
+    with Path("/dev/full").open("ab", buffering=0) as file, told:
+        append_line(file, b"text")
