@@ -30,6 +30,9 @@ from .shipped import find_kernel
 from .tune_arguments import SAMPLE, TILE_SEARCH
 from .tune_cluster import tune_in_cluster
 
+INTERRUPTED = 130
+"""The exit code of a search that Ctrl-C has ended with what it had found."""
+
 _NOTHING = "interrupted before anything was found"
 
 
@@ -100,7 +103,7 @@ def run_search(
         _plot(function, result, Path(arguments.plot))
     if arguments.output is not None:
         _write(result.best, arguments.output)
-    return 0
+    return INTERRUPTED if result.ended == "interrupted" else 0
 
 
 def run_tiles(arguments: argparse.Namespace, function: Function, budget: float | None) -> int:
@@ -144,7 +147,7 @@ def run_tiles(arguments: argparse.Namespace, function: Function, budget: float |
     )
     if arguments.output is not None:
         _write(result.schedule, arguments.output)
-    return 0
+    return INTERRUPTED if result.ended == "interrupted" else 0
 
 
 def _plot(function: Function, result: Result, file: Path) -> None:
