@@ -31,7 +31,7 @@ from .clang_library import (
     unary_operator,
     unconverted,
 )
-from .initial_lists import constant_table
+from .initial_lists import INITIAL, constant_table
 from .read_members import has_own_memory, holder_of, of_element, outlives_calls
 from .read_types import is_const, is_uniform, is_volatile, joined_rows, read_row, read_type
 from .side_effects import apart, has_effects
@@ -200,7 +200,11 @@ class ExpressionReader:
         while written.kind.name.endswith("ARRAY"):
             rank += 1
             written = written.element_type
-        inner = [each for each in cursor.get_children() if each.kind.is_expression()]
+        inner = [
+            each
+            for each in cursor.get_children()
+            if each.kind.is_expression() and each.kind.name not in INITIAL  # `int w[] = {1, 2}`
+        ]
         inner = sorted(inner, key=lambda each: each.extent.start.offset)[:rank]
         if rank == 0 or len(inner) < rank:
             return ()
