@@ -68,6 +68,15 @@ BITS = {
 }
 """Functions of GCC that count bits of unsigned numbers: the operation, and their width."""
 
+BITS |= {
+    f"__builtin_{name}{suffix}": (name, width)
+    for name in ("parity", "ffs")
+    for suffix, width in (("", 32), ("l", 64), ("ll", 64))
+}
+BITS |= {f"__builtin_bswap{width}": ("bswap", width) for width in (16, 32, 64)}
+ALIGNED = "__builtin_assume_aligned"
+"""What gives its first argument, a pointer."""
+
 
 PARTS = {"__real__": "re", "__imag__": "im"}
 """Operators of GCC that take a complex number apart, as operations of the complex dialect."""

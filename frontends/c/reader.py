@@ -20,7 +20,7 @@ from .library_loops import library_loop
 from .meeting_loops import without_meeting
 from .procedures import RETURN, Procedures
 from .read_expressions import ExpressionReader
-from .side_effects import apart
+from .side_effects import apart, tested
 from .structure_values import StructureValues
 from .switches import chain
 from .tree import (
@@ -148,7 +148,13 @@ class Reader:
         if name == "IF_STMT" and len(inner) in (2, 3):
             before, test = self._hoisted(inner[0], start)
             one, other = self._block(inner[1]), self._block((*inner, None)[2], cursor)
+            steps, test = tested(test)
             choice = If(place, start, end, test, one, other)
+            if steps:
+                before += [Evaluate(place, start, end, each) for each in steps]
+                whole = Block(place, start, end, [*before, choice], is_inlined=True)
+                spread([whole], start, end)  # its text moves the variables, too
+                return [whole]
             return [Block(place, start, end, [*before, choice])] if before else [choice]
         if name == "SWITCH_STMT" and len(inner) == 2:
             test = self.expressions.read(inner[0])

@@ -28,14 +28,37 @@ INITIAL = {
         "int g[9] = {[0 ... 3] = 2, [5] = {1}, [2] = 9}; FOR x[i] = g[(z[i] + i + 4) % 9];"
     ),
 }
-FORMS = INITIAL
+STEPS = {
+    "a ring": "int w = 0; FOR { x[i] += x[w]; if (++w == 3) w = 0; }",
+    "what was before the step": (
+        "unsigned char c = 250; int k = 0; FOR { if (c++ == 255) x[i] = 1; else x[i] = c;"
+        " if (k-- < z[i]) x[i] += k; }"
+    ),
+    "a step of an element": "FOR if (i > 6) x[--z[i % 4] & 3] = i;",
+    "an element after its use": "FOR if (i > 6) { x[z[i % 4]++ & 3] = i; }",
+    "a step of an element as a value": "FOR { int p = z[i / 2]++; x[i] = p; }",
+}
+CALLED = {
+    "functions with loops in branches": (
+        "FOR x[i] = z[i] > 0 ? gcd(z[i], 6) : i > 5 ? gcd(i, 4) : 7;"
+    ),
+    "commas in branches": "int k = 0; FOR x[i] = z[i] > 0 ? (k = i, k * k) : k;",
+    "bits": (
+        "FOR x[i] = __builtin_bswap32(z[i]) + (__builtin_bswap64(z[i]) & 0xffff) + 3. *"
+        " __builtin_bswap16(z[i]) + __builtin_parity(z[i]) + __builtin_ffs(z[i] & 6)"
+        " + __builtin_ffsll((long)z[i] << 40);"
+    ),
+    "aligned pointers": "const int *a = __builtin_assume_aligned(z, 4); FOR x[i] = a[i];",
+}
+FORMS = {**INITIAL, **STEPS, **CALLED}
+HEAD = "static int gcd(int a, int b) { while (b) { int t = a % b; a = b; b = t; } return a; }\n"
 
 
 @pytest.mark.parametrize("name", FORMS)
 def test_form(name: str, tmp_path: Path) -> None:
     body = FORMS[name].replace("FOR", "for (int i = 0; i < n; i++)")
     text = (
-        f"void f(int n, double *restrict x, int *restrict z) {{\n#pragma scop\n{body}\n"
+        f"{HEAD}void f(int n, double *restrict x, int *restrict z) {{\n#pragma scop\n{body}\n"
         "#pragma endscop\n}\n"
     )
     path = tmp_path / "f.c"
