@@ -28,6 +28,7 @@ from .functions import (
     Known,
     constant,
     known,
+    remedy,
 )
 from .numbers import number_type
 from .tree import Call, Name, Symbol, walk
@@ -225,10 +226,7 @@ class Calls:
 
 
 def _unknown(node: Call) -> SourceError:
-    hint = (
-        "regions may call functions of math.h, functions of declarations and 'return', and those "
-        "declared with __attribute__((const))"
-    )
+    hint = "it calls itself: write a loop" if node.is_recursive else remedy(node.function)
     if any(isinstance(each.type, ComplexType) for each in (node, *node.arguments)):
         hint = f"write it with {', '.join(each for each in OF_COMPLEX if each[-1] != 'f')}"
     return SourceError(f"the call of '{node.function}' cannot be analysed", node.place, hint)

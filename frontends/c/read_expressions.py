@@ -386,13 +386,15 @@ class ExpressionReader:
         if name == ALIGNED and arguments:
             return arguments[0]
         if meant is None or meant.kind.name != "FUNCTION_DECL":
+            hint = "call the function by its name"
             return Unsupported(
-                place, kind, "calls through pointers are not supported", None, arguments
+                place, kind, "calls through pointers are not supported", hint, arguments
             )
         call = Call(place, kind, name, arguments)
         call.is_pure = any(each.kind.name == "CONST_ATTR" for each in meant.get_children())
         definition = meant.get_definition()
-        if definition is None or definition.get_usr() in self._inlining:
+        call.is_recursive = definition is not None and definition.get_usr() in self._inlining
+        if definition is None or call.is_recursive:
             return call
         call.is_defined = True
         self._inlining.append(definition.get_usr())

@@ -51,14 +51,14 @@ _REASONS: dict[str, tuple[str, str | None]] = {
     "BREAK_STMT": (BREAK, _WHOLE),
     "CONTINUE_STMT": (CONTINUE, _WHOLE),
     "RETURN_STMT": (RETURN, "end the region before it"),
-    "GOTO_STMT": ("'goto' is not supported", None),
-    "LABEL_STMT": ("labels are not supported", None),
+    "GOTO_STMT": ("'goto' is not supported", "write 'break', 'continue' or a variable"),
+    "LABEL_STMT": ("labels are not supported", "put the label behind the region"),
     "SWITCH_STMT": (
         "a 'switch' that is no list of cases with values is not supported",
         "give cases single values, and braces around declarations, or write 'if'",
     ),
     "CASE_STMT": ("'case' is not supported", "write 'if' and 'else'"),
-    "ASM_STMT": ("assembly is not supported", None),
+    "ASM_STMT": ("assembly is not supported", "leave it out of the region"),
 }
 
 _SEVERAL = "a loop with several variables is not supported"
