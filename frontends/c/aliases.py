@@ -7,9 +7,11 @@ from collections.abc import Callable
 from ...dialects.errors import SourceError
 from ...dialects.source_location import Location
 from .c_types import LONG, ArrayType, CType, IntegerType, NumberType, PointerType
+from .functions import REMEDIES
 from .read_members import MemberArray
 from .tree import (
     Binary,
+    Call,
     Declare,
     Expression,
     Literal,
@@ -17,10 +19,13 @@ from .tree import (
     Subscript,
     Symbol,
     Unary,
+    bare,
     walk,
     widened,
 )
 from .variables import Variables
+
+_ITSELF = "write the array itself"
 
 
 class Aliases:
@@ -41,14 +46,15 @@ class Aliases:
             raise SourceError(
                 f"the pointer '{symbol.name}' is assigned by the region",
                 place,
-                "declare it where its value is known, or write the array itself",
+                f"declare it where its value is known, or {_ITSELF}",
             )
         element = element_of(node.value)
         if element is None:
+            value = bare(node.value)
             raise SourceError(
                 f"the pointer '{symbol.name}' points at no element of an array",
                 node.value.place,
-                "write the array itself",
+                REMEDIES.get(value.function, _ITSELF) if isinstance(value, Call) else _ITSELF,
             )
         self._elements[symbol] = self._fixed(element, bind)
 

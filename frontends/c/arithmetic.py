@@ -12,7 +12,7 @@ from ..text.affine import Affine, Index, Name, Quotient, extremum, map_text, quo
 from ..text.emitter import Emitter
 from .c_types import BOOL, FLOAT, LONG, ComplexType, FloatType, IntegerType, NumberType
 from .domain import Domain
-from .tree import Piece
+from .tree import Binary, Piece, bare
 from .values import LARGEST, Constant, Linear, Scalar, Value, index_of, literal, parts_of, rounded
 
 _ANY: Any = operator
@@ -250,11 +250,11 @@ class Arithmetic:
                 node, "this unsigned value may wrap around", "compute it with signed integers"
             )
         elif symbol == "*" and affine:
-            self.emitter.require_operations(
-                node,
-                "this multiplies two variables",
-                "one factor must be a constant; give the array two dimensions",
-            )
+            hint = "one factor must be a constant; give the array two dimensions"
+            sides = (bare(node.left), bare(node.right)) if isinstance(node, Binary) else ()
+            if any(isinstance(each, Binary) and each.operator in "/>>" for each in sides):
+                hint = "give the quotient a name of its own: int m = n / 2;"
+            self.emitter.require_operations(node, "this multiplies two variables", hint)
         elif symbol in "/%" and affine:
             positive = isinstance(right, Constant) and right.value.real > 0
             self.emitter.require_operations(

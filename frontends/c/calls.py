@@ -28,11 +28,17 @@ from .functions import (
     Known,
     constant,
     known,
+    remedy,
 )
 from .numbers import number_type
 from .tree import Call, Name, Symbol, walk
 from .values import Constant, Scalar, Value
 
+_UNSIGNED = {
+    16: replace(UNSIGNED, name="unsigned short", width=16),
+    32: UNSIGNED,
+    64: replace(LONG, name="unsigned long", signed=False),
+}
 _PASSED = ("f32", "f64", "i32", "i64")
 
 
@@ -139,10 +145,51 @@ class Calls:
     def _bits(self, node: Call) -> Value:
         operation, width = BITS[node.function]
         self.emitter.require_operations(node, f"it calls '{node.function}'")
-        kind = UNSIGNED if width == 32 else replace(LONG, name="unsigned long", signed=False)
-        text = f"{operation} {self._argument(node, 0, kind)} : {kind.mlir}"
-        found = Scalar(self.emitter.operation(text, node), kind)
+        kind = _UNSIGNED[width]
+        name = self._argument(node, 0, kind)
+        if operation == "bswap":
+            name = self._swapped(name, kind, node)
+        elif operation == "parity":
+            name = self._two(
+                "arith.andi", self._unary("math.ctpop", name, kind, node), 1, kind, node
+            )
+        elif operation == "ffs":  # the position from 1, and 0 for 0
+            zero = self.expressions.arithmetic.scalar(Constant(0, kind), node).name
+            is_zero = self.emitter.operation(f"arith.cmpi eq, {name}, {zero} : {kind.mlir}", node)
+            last = self._unary("math.cttz", name, kind, node)
+            after = self._two("arith.addi", last, 1, kind, node)
+            name = self.emitter.operation(
+                f"arith.select {is_zero}, {zero}, {after} : {kind.mlir}", node
+            )
+        else:
+            name = self._unary(operation, name, kind, node)
+        found = Scalar(name, kind)
         return self.expressions.arithmetic.convert(found, number_type(node), node)
+
+    def _unary(self, operation: str, name: str, kind: IntegerType, node: Call) -> str:
+        return self.emitter.operation(f"{operation} {name} : {kind.mlir}", node)
+
+    def _two(
+        self, operation: str, name: str, right: int | str, kind: IntegerType, node: Call
+    ) -> str:
+        if isinstance(right, int):
+            right = self.expressions.arithmetic.scalar(Constant(right, kind), node).name
+        return self.emitter.operation(f"{operation} {name}, {right} : {kind.mlir}", node)
+
+    def _swapped(self, name: str, kind: IntegerType, node: Call) -> str:
+        """The bytes in the opposite order: neighbours change places, then pairs, then fours."""
+        distance = 8
+        while distance < kind.width:
+            low = sum(
+                ((1 << distance) - 1) << start for start in range(0, kind.width, 2 * distance)
+            )
+            down = self._two("arith.shrui", name, distance, kind, node)
+            down = self._two("arith.andi", down, low, kind, node)
+            up = self._two("arith.andi", name, low, kind, node)
+            up = self._two("arith.shli", up, distance, kind, node)
+            name = self._two("arith.ori", down, up, kind, node)
+            distance *= 2
+        return name
 
     def _inline(self, node: Call) -> Value:
         """The value of a function that is an expression over its parameters and variables."""
@@ -179,10 +226,7 @@ class Calls:
 
 
 def _unknown(node: Call) -> SourceError:
-    hint = (
-        "regions may call functions of math.h, functions of declarations and 'return', and those "
-        "declared with __attribute__((const))"
-    )
+    hint = "it calls itself: write a loop" if node.is_recursive else remedy(node.function)
     if any(isinstance(each.type, ComplexType) for each in (node, *node.arguments)):
         hint = f"write it with {', '.join(each for each in OF_COMPLEX if each[-1] != 'f')}"
     return SourceError(f"the call of '{node.function}' cannot be analysed", node.place, hint)

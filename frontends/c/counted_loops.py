@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from .c_types import INT, IntegerType, PointerType
-from .idioms import bare
 from .loop_steps import added, is_name
 from .tree import (
     Assignment,
@@ -34,6 +33,7 @@ from .tree import (
     While,
     all_expressions,
     all_statements,
+    bare,
     expressions_of,
     parts_of,
     walk,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from .c_types import INT, LONG, IntegerType
-from .idioms import bare
-from .tree import Binary, Conditional, Expression, Literal, Unary, walk, widened
+from .tree import Binary, Conditional, Expression, Literal, Unary, bare, walk, widened
 
 Distance: TypeAlias = "tuple[Expression, ...]"
 """A sum of numbers of type `long`."""

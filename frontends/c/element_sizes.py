@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from .c_types import ArrayType, IntegerType
-from .idioms import bare
 from .tree import (
     Assignment,
     Expression,
@@ -17,6 +16,7 @@ from .tree import (
     Subscript,
     Symbol,
     all_expressions,
+    bare,
 )
 
 Key: TypeAlias = "tuple[Symbol, tuple[int, ...]]"

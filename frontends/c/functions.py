@@ -57,16 +57,22 @@ KNOWN = _table()
 ABSOLUTE = ("abs", "labs", "llabs")
 
 
+_WIDTHS = (("", 32), ("l", 64), ("ll", 64))
 BITS = {
     f"__builtin_{name}{suffix}": (operation, width)
     for name, operation in (
         ("popcount", "math.ctpop"),
         ("clz", "math.ctlz"),
         ("ctz", "math.cttz"),
+        ("parity", "parity"),
+        ("ffs", "ffs"),
     )
-    for suffix, width in (("", 32), ("l", 64), ("ll", 64))
-}
-"""Functions of GCC that count bits of unsigned numbers: the operation, and their width."""
+    for suffix, width in _WIDTHS
+} | {f"__builtin_bswap{width}": ("bswap", width) for width in (16, 32, 64)}
+"""Functions of GCC on the bits of unsigned numbers: the operation, and their width."""
+
+ALIGNED = "__builtin_assume_aligned"
+"""What gives its first argument, a pointer."""
 
 
 PARTS = {"__real__": "re", "__imag__": "im"}
@@ -99,3 +105,29 @@ def constant(name: str) -> float | None:
     """The value of a function that is a constant: what INFINITY and NAN stand for."""
     bare = name.removeprefix("__builtin_")
     return None if bare == name else _CONSTANTS.get(bare) or _CONSTANTS.get(bare.removesuffix("f"))
+
+
+_PRINTED = "store what is to be printed, and print it behind the region"
+_DRAWN = "write the generator's formula, or pass random numbers in an array"
+_ALLOCATED = "allocate it before the region, or declare an array: double t[n]"
+REMEDIES = {
+    **dict.fromkeys(("printf", "fprintf", "puts", "putchar", "fputs", "perror"), _PRINTED),
+    **dict.fromkeys(("rand", "random", "drand48", "rand_r", "erand48"), _DRAWN),
+    **dict.fromkeys(("malloc", "calloc", "realloc", "aligned_alloc", "free"), _ALLOCATED),
+    "memmove": "write the loop, in the order that the overlap asks for",
+    "memset": "write a loop; 0 of whole elements can be set",
+    "memcpy": "write a loop over the elements",
+    **dict.fromkeys(("exit", "abort", "longjmp", "_setjmp", "setjmp"), "end the region before it"),
+}
+"""What to write in place of other functions."""
+
+
+def remedy(name: str) -> str:
+    """What to write in place of a function that no region may call."""
+    if name.startswith(("_mm", "__builtin_ia32", "vld", "vst")):
+        return "write the loop over single elements: the schedule makes vectors of it"
+    general = (
+        "regions may call functions of math.h, functions of declarations and 'return', and those "
+        "declared with __attribute__((const))"
+    )
+    return REMEDIES.get(name, general)

@@ -11,7 +11,6 @@ from dataclasses import replace
 from .arithmetic import SWAPPED
 from .counted_loops import Behind
 from .early_exits import with_own_variable
-from .idioms import bare
 from .loop_steps import added, is_name
 from .tree import (
     Binary,
@@ -28,6 +27,7 @@ from .tree import (
     Symbol,
     While,
     all_statements,
+    bare,
     walk,
 )
 from .variables import loop_symbol

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .c_types import ArrayType, NumberType
-from .idioms import bare
 from .tree import (
     Assignment,
     Block,
@@ -19,6 +18,7 @@ from .tree import (
     Symbol,
     all_expressions,
     all_statements,
+    bare,
     blocks_of,
     walk,
 )

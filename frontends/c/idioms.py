@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .choices import same
-from .tree import Binary, Cast, Conditional, Expression, Literal
+from .tree import Binary, Conditional, Expression, Literal, bare
 
 
 def rounded_division(node: Binary) -> tuple[str, Expression, Expression] | None:
@@ -31,13 +31,6 @@ def rounded_division(node: Binary) -> tuple[str, Expression, Expression] | None:
     ):
         return "mod", dividend, divisor
     return None
-
-
-def bare(node: Expression) -> Expression:
-    """Without conversions that C makes by itself."""
-    while isinstance(node, Cast) and not node.explicit:
-        node = node.operand
-    return node
 
 
 def _tests_remainder(

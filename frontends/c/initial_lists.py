@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise, product
+from itertools import product
 from math import prod
 from typing import TypeAlias
 
@@ -18,6 +18,9 @@ Position: TypeAlias = "tuple[int, ...]"
 Table: TypeAlias = "Mapping[Position, int | float]"
 """The values of a constant array."""
 
+INITIAL = ("INIT_LIST_EXPR", "STRING_LITERAL", "COMPOUND_LITERAL_EXPR")
+"""Kinds of what an array begins with."""
+
 _MOST = 1024
 """Elements of a constant array whose values are read."""
 
@@ -31,29 +34,75 @@ def shape(kind: CType) -> tuple[tuple[int, ...], CType]:
     return tuple(extents), kind
 
 
-def designates(values: cindex.Cursor) -> bool:
-    """Whether values are for elements that are named, as in `{[3] = 1}`."""
-    tokens = [each.spelling for each in values.get_tokens()]
-    return any(one == "]" and other == "=" for one, other in pairwise(tokens))
-
-
 def collect(
     values: cindex.Cursor,
     position: Position,
     extents: Sequence[int],
     given: dict[Position, cindex.Cursor],
 ) -> bool:
-    """Notes the values of a list; False for one without braces around its rows."""
-    for number, each in enumerate(values.get_children()):
-        is_list = each.kind.name == "INIT_LIST_EXPR"
-        if is_list != (len(extents) > 1):
-            return False
-        if is_list:
-            if not collect(each, (*position, number), extents[1:], given):
+    """Notes the values of a list by the elements that C gives them to.
+
+    Rows need no braces, `int a[2][2] = {1, 2, 3, 4}`, and elements may be named, `{[1] = {3, 4}}`.
+    False for what is no list of numbers of such an array.
+    """
+    at, size = 0, prod(extents)
+    for each in values.get_children():
+        last = None
+        if (named := _named(each)) is not None:
+            path, last, each = named
+            if len(path) > len(extents):
                 return False
+            inner = extents[len(path) :]
+            at = sum(one * prod(extents[n + 1 :]) for n, one in enumerate(path))
+        elif each.kind.name == "INIT_LIST_EXPR":  # of the largest part that begins here
+            inner = next(
+                part for n in range(1, len(extents) + 1) if at % prod(part := extents[n:]) == 0
+            )
         else:
-            given[(*position, number)] = each
+            inner = ()
+        if each.kind.name == "STRING_LITERAL" or (inner and each.kind.name != "INIT_LIST_EXPR"):
+            return False
+        for first in range(at, at + prod(inner) * (1 if last is None else last), prod(inner) or 1):
+            if first + prod(inner) > size:
+                return False
+            if each.kind.name != "INIT_LIST_EXPR":
+                given[(*position, *_place(first, extents))] = each
+            elif not inner:  # `{1}` for a number
+                found = list(each.get_children())
+                if len(found) != 1:
+                    return False
+                given[(*position, *_place(first, extents))] = found[0]
+            else:
+                row = _place(first, extents)[: len(extents) - len(inner)]
+                if not collect(each, (*position, *row), inner, given):
+                    return False
+            at = first + prod(inner)
     return True
+
+
+def _place(number: int, extents: Sequence[int]) -> Position:
+    """The subscripts of the element with this number in row-major order."""
+    found: list[int] = []
+    for extent in reversed(extents):
+        number, last = divmod(number, extent)
+        found.append(last)
+    return tuple(reversed(found))
+
+
+def _named(value: cindex.Cursor) -> tuple[Position, int, cindex.Cursor] | None:
+    """The first element that a value names, how many it is for, and the value: `[0 ... 3] = x`."""
+    tokens = [each.spelling for each in value.get_tokens()]
+    if not tokens or tokens[0] != "[" or value.kind.name != "UNEXPOSED_EXPR":
+        return None
+    *written, given = value.get_children()
+    numbers = [evaluate(each) for each in written]
+    if not numbers or not all(isinstance(each, int) and each >= 0 for each in numbers):
+        return ((), 0, value) if not numbers else ((-1,), 0, value)
+    path = tuple(int(each) for each in numbers if each is not None)
+    if "..." not in tokens[: tokens.index("=") if "=" in tokens else 0]:
+        return path, 1, given
+    *outer, low, high = path
+    return (*outer, low), high - low + 1, given
 
 
 def constant_table(variable: cindex.Cursor, kind: CType) -> Table | None:
@@ -74,8 +123,7 @@ def constant_table(variable: cindex.Cursor, kind: CType) -> Table | None:
     if not isinstance(element, IntegerType | FloatType) or prod(extents) > _MOST:
         return None
     given: dict[Position, cindex.Cursor] = {}
-    names_elements = any(each.spelling == "=" for each in lists[0].get_tokens())
-    if names_elements or not collect(lists[0], (), extents, given):
+    if not collect(lists[0], (), extents, given):
         return None
     found: dict[Position, int | float] = dict.fromkeys(product(*map(range, extents)), 0)
     for position, each in given.items():

@@ -10,7 +10,7 @@ from clang import cindex
 
 from ...dialects.locations import Location
 from .c_types import INT, LONG, ArrayType, NumberType
-from .initial_lists import Position, collect, designates, shape
+from .initial_lists import Position, collect, shape
 from .read_expressions import ExpressionReader
 from .tree import (
     Assignment,
@@ -36,7 +36,7 @@ def initial_elements(
 ) -> list[Statement] | None:
     """The assignments of all elements, w[0] = 1; w[1] = 2; w[2] = 0; None for other lists."""
     extents, element = shape(symbol.type)
-    if not extents or not isinstance(element, NumberType) or designates(values):
+    if not extents or not isinstance(element, NumberType):
         return None
     given: dict[Position, cindex.Cursor] = {}
     if not collect(values, (), extents, given) or len(given) > _MOST:

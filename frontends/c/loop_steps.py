@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .distances import constant
-from .idioms import bare
 from .tree import (
     Assignment,
     Binary,
@@ -17,6 +16,7 @@ from .tree import (
     Statement,
     Subscript,
     Symbol,
+    bare,
     walk,
 )
 

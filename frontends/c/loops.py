@@ -10,7 +10,6 @@ from ..text.affine import Affine, Index, Name, extremum, quotient
 from .arithmetic import SWAPPED
 from .c_types import LONG, IntegerType
 from .expressions import Expressions
-from .idioms import bare
 from .loop_steps import added, is_name
 from .tree import (
     Assignment,
@@ -22,6 +21,7 @@ from .tree import (
     Piece,
     Symbol,
     Unary,
+    bare,
     walk,
     widened,
 )

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from .c_types import INT, LONG, CType, IntegerType, PointerType
 from .counted_loops import mapped_statement
-from .idioms import bare
 from .loop_steps import first_value, is_name, sets, step_of
 from .tree import (
     Binary,
@@ -20,6 +19,7 @@ from .tree import (
     Name,
     Statement,
     all_expressions,
+    bare,
     walk,
 )
 

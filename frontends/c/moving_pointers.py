@@ -23,7 +23,6 @@ from .distances import (
     trips,
     uses,
 )
-from .idioms import bare
 from .loop_steps import added, is_name
 from .tree import (
     Assignment,
@@ -46,6 +45,7 @@ from .tree import (
     While,
     all_expressions,
     all_statements,
+    bare,
     parts_of,
     walk,
     with_parts,

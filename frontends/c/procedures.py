@@ -13,7 +13,6 @@ from .aliases import element_of
 from .c_types import INT, ArrayType, CType, NumberType, OtherType, PointerType
 from .counted_loops import mapped_statement
 from .hoisting import keeps_order, spread
-from .idioms import bare
 from .jumps import BREAK, CONTINUE, assigned, holds, number, without_jumps
 from .read_expressions import ExpressionReader
 from .read_types import read_type
@@ -37,6 +36,7 @@ from .tree import (
     While,
     all_expressions,
     all_statements,
+    bare,
 )
 
 RETURN = "'return' is not supported inside of a region"

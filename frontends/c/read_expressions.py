@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from typing import TypeAlias
 
 from clang import cindex
 
@@ -31,48 +30,33 @@ from .clang_library import (
     unary_operator,
     unconverted,
 )
-from .initial_lists import constant_table
+from .functions import ALIGNED
+from .hoisting import keeps_order
+from .initial_lists import INITIAL, constant_table
+from .passed_values import LARGEST, Inliner, converted, has_statements, passed
 from .read_members import has_own_memory, holder_of, of_element, outlives_calls
 from .read_types import is_const, is_uniform, is_volatile, joined_rows, read_row, read_type
 from .side_effects import apart, has_effects
 from .tree import (
     Assignment,
     Binary,
+    Block,
     Call,
     Cast,
     Conditional,
+    Declare,
     Evaluate,
     Expression,
+    If,
     Literal,
     Name,
     Statement,
-    Subscript,
     Symbol,
     Unary,
     Unsupported,
     walk,
 )
-
-Inliner: TypeAlias = (
-    "Callable[[cindex.Cursor, Sequence[Expression]], tuple[list[Statement], Name] | None]"
-)
-"""The statements that a call runs, and what stands for its result."""
-
-_LARGEST = 500
-"""Parts of an expression that takes the place of a call."""
-
-_REASONS: dict[str, tuple[str, str | None]] = {
-    "MEMBER_REF_EXPR": (
-        "members of unions, bit-fields, and members of elements that have another type than the "
-        "first one are not supported",
-        "use an array for each member of the elements",
-    ),
-    "STRING_LITERAL": ("a string is not a number", None),
-    "INIT_LIST_EXPR": ("lists of initial values are not supported", "assign the elements"),
-    "StmtExpr": ("statements inside of expressions are not supported", "write them before"),
-    "COMPOUND_LITERAL_EXPR": ("compound literals are not supported", "use a variable"),
-    "IMAGINARY_LITERAL": ("complex numbers are float complex or double complex", None),
-}
+from .unsupported import REASONS
 
 
 class ExpressionReader:
@@ -200,7 +184,11 @@ class ExpressionReader:
         while written.kind.name.endswith("ARRAY"):
             rank += 1
             written = written.element_type
-        inner = [each for each in cursor.get_children() if each.kind.is_expression()]
+        inner = [
+            each
+            for each in cursor.get_children()
+            if each.kind.is_expression() and each.kind.name not in INITIAL  # `int w[] = {1, 2}`
+        ]
         inner = sorted(inner, key=lambda each: each.extent.start.offset)[:rank]
         if rank == 0 or len(inner) < rank:
             return ()
@@ -248,6 +236,8 @@ class ExpressionReader:
             return self._binary(cursor, inner, kind, place)
         if name == "CONDITIONAL_OPERATOR" and len(inner) == 3:
             test = self.read(inner[0])
+            if (chosen := self._branches(test, inner[1:], kind, place)) is not None:
+                return chosen
             with self._conditionally():
                 one, other = self.read(inner[1]), self.read(inner[2])
             return Conditional(place, kind, test, one, other)
@@ -260,8 +250,41 @@ class ExpressionReader:
         if name == "GENERIC_SELECTION_EXPR":
             return self._selected(inner, kind, place)
         parts = tuple(self.read(each) for each in inner if each.kind.is_expression())
-        reason, hint = _REASONS.get(name, ("this expression is not supported", None))
+        reason, hint = REASONS.get(name, ("this expression is not supported", None))
         return Unsupported(place, kind, reason, hint, parts)
+
+    def _branches(
+        self,
+        test: Expression,
+        branches: Sequence[cindex.Cursor | int],
+        kind: CType,
+        place: Location,
+    ) -> Expression | None:
+        """A choice between values that calls of functions with statements compute: an `if` before.
+
+        y = t ? f(x) : z   ->   if (t) { ...; c = f; } else c = z; y = c
+        y = t && f(x)      ->   if (t) { ...; c = f != 0; } else c = 0; y = c
+        """
+        if self._hoisted is None or not isinstance(kind, NumberType) or has_effects(test):
+            return None
+        symbol = Symbol("choice", kind, place, 0)
+        blocks: list[Block] = []
+        for each in branches:
+            with self.hoisting() as before:
+                value = Literal(place, INT, each) if isinstance(each, int) else self.read(each)
+            if any(isinstance(one, int) for one in branches):
+                value = Binary(place, INT, "!=", value, Literal(place, INT, 0))
+            if not keeps_order(before, value) or any(
+                isinstance(one, Assignment) for one in walk(value)
+            ):
+                return None
+            name = Name(place, kind, symbol)
+            given = Evaluate(place, 0, 0, Assignment(place, kind, "", name, value, kind))
+            blocks.append(Block(place, 0, 0, [*before, given]))
+        if all(len(each.statements) == 1 for each in blocks):
+            return None
+        self._hoisted += [Declare(place, 0, 0, symbol, None), If(place, 0, 0, test, *blocks)]
+        return Name(place, kind, symbol)
 
     def _constant(self, cursor: cindex.Cursor, kind: CType, place: Location) -> Expression:
         value = evaluate(cursor)
@@ -321,6 +344,9 @@ class ExpressionReader:
         operator = BINARY.get(cursor.binary_operator.name, "")
         left = self.read(inner[0])
         if operator in ("&&", "||"):
+            either = (inner[1], 0) if operator == "&&" else (1, inner[1])
+            if (chosen := self._branches(left, either, INT, place)) is not None:
+                return chosen
             with self._conditionally():
                 right = self.read(inner[1])
         else:
@@ -357,14 +383,18 @@ class ExpressionReader:
         arguments = tuple(self.read(each) for each in cursor.get_arguments())
         name = cursor.spelling
         meant = cursor.referenced
+        if name == ALIGNED and arguments:
+            return arguments[0]
         if meant is None or meant.kind.name != "FUNCTION_DECL":
+            hint = "call the function by its name"
             return Unsupported(
-                place, kind, "calls through pointers are not supported", None, arguments
+                place, kind, "calls through pointers are not supported", hint, arguments
             )
         call = Call(place, kind, name, arguments)
         call.is_pure = any(each.kind.name == "CONST_ATTR" for each in meant.get_children())
         definition = meant.get_definition()
-        if definition is None or definition.get_usr() in self._inlining:
+        call.is_recursive = definition is not None and definition.get_usr() in self._inlining
+        if definition is None or call.is_recursive:
             return call
         call.is_defined = True
         self._inlining.append(definition.get_usr())
@@ -375,7 +405,7 @@ class ExpressionReader:
         self._inlining.pop()
         if self._hoisted is not None and self.inliner is not None and isinstance(kind, NumberType):
             whole = replaced or call
-            found = self.inliner(cursor, arguments) if _has_statements(whole) else None
+            found = self.inliner(cursor, arguments) if has_statements(whole) else None
             if found is not None:
                 self._hoisted += found[0]
                 return found[1]
@@ -397,7 +427,7 @@ class ExpressionReader:
             return None
         around = self._bound
         pairs = zip(parameters, call.arguments, strict=True)
-        self._bound = {**around, **{each: _passed(each, value) for each, value in pairs}}
+        self._bound = {**around, **{each: passed(each, value) for each, value in pairs}}
         try:
             self._inline(call, definition, binds=True)
         finally:
@@ -406,9 +436,9 @@ class ExpressionReader:
         if returned is None:
             return None
         parts = list(walk(returned))
-        if len(parts) > _LARGEST or any(isinstance(each, Assignment) for each in parts):
+        if len(parts) > LARGEST or any(isinstance(each, Assignment) for each in parts):
             return None
-        return _converted(returned, call.type)
+        return converted(returned, call.type)
 
     def _inline(self, call: Call, definition: cindex.Cursor, *, binds: bool = False) -> None:
         """Reads a function of declarations and `return`s, some behind an `if`.
@@ -428,7 +458,7 @@ class ExpressionReader:
             values.append(value := self._value(each))
             if binds and value is not None:
                 symbol = self.symbol(each)
-                self._bound[symbol] = _converted(value, symbol.type)
+                self._bound[symbol] = converted(value, symbol.type)
         returned = self._returned(statements, call.place)
         if returned is None or None in values:
             return
@@ -467,33 +497,3 @@ class ExpressionReader:
         if one is None or other is None:
             return None
         return Conditional(place, one.type, self.read(inner[0]), one, other)
-
-
-def _has_statements(node: Expression) -> bool:
-    """Whether an expression calls a function that is more than an expression of its parameters."""
-    for each in walk(node):
-        if isinstance(each, Call) and each.is_defined and not each.is_pure:
-            if each.inlined is None:
-                return True
-            own = {*each.parameters, *(symbol for symbol, _ in each.variables)}
-            read = (each.inlined, *(value for _, value in each.variables))
-            names = (one for part in read for one in walk(part) if isinstance(one, Name))
-            if any(name.symbol not in own and name.symbol.constant is None for name in names):
-                return True
-            if any(map(_has_statements, read)):
-                return True
-    return False
-
-
-def _converted(value: Expression, kind: CType) -> Expression:
-    return Cast(value.place, kind, value, explicit=False) if value.type != kind else value
-
-
-def _passed(parameter: Symbol, argument: Expression) -> Expression:
-    """What stands for a parameter in the expression that a function returns."""
-    if isinstance(parameter.type, NumberType):
-        return _converted(argument, parameter.type)
-    if isinstance(argument, Unary) and isinstance(argument.operand, Subscript):  # &a[i]
-        element = argument.operand
-        return Binary(argument.place, argument.type, "+", element.base, element.index)
-    return argument

@@ -20,7 +20,7 @@ from .library_loops import library_loop
 from .meeting_loops import without_meeting
 from .procedures import RETURN, Procedures
 from .read_expressions import ExpressionReader
-from .side_effects import apart
+from .side_effects import apart, tested
 from .structure_values import StructureValues
 from .switches import chain
 from .tree import (
@@ -51,14 +51,14 @@ _REASONS: dict[str, tuple[str, str | None]] = {
     "BREAK_STMT": (BREAK, _WHOLE),
     "CONTINUE_STMT": (CONTINUE, _WHOLE),
     "RETURN_STMT": (RETURN, "end the region before it"),
-    "GOTO_STMT": ("'goto' is not supported", None),
-    "LABEL_STMT": ("labels are not supported", None),
+    "GOTO_STMT": ("'goto' is not supported", "write 'break', 'continue' or a variable"),
+    "LABEL_STMT": ("labels are not supported", "put the label behind the region"),
     "SWITCH_STMT": (
         "a 'switch' that is no list of cases with values is not supported",
         "give cases single values, and braces around declarations, or write 'if'",
     ),
     "CASE_STMT": ("'case' is not supported", "write 'if' and 'else'"),
-    "ASM_STMT": ("assembly is not supported", None),
+    "ASM_STMT": ("assembly is not supported", "leave it out of the region"),
 }
 
 _SEVERAL = "a loop with several variables is not supported"
@@ -148,7 +148,13 @@ class Reader:
         if name == "IF_STMT" and len(inner) in (2, 3):
             before, test = self._hoisted(inner[0], start)
             one, other = self._block(inner[1]), self._block((*inner, None)[2], cursor)
+            steps, test = tested(test)
             choice = If(place, start, end, test, one, other)
+            if steps:
+                before += [Evaluate(place, start, end, each) for each in steps]
+                whole = Block(place, start, end, [*before, choice], is_inlined=True)
+                spread([whole], start, end)  # its text moves the variables, too
+                return [whole]
             return [Block(place, start, end, [*before, choice])] if before else [choice]
         if name == "SWITCH_STMT" and len(inner) == 2:
             test = self.expressions.read(inner[0])

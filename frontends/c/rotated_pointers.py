@@ -15,7 +15,6 @@ from ..rotation_period import rotation_period
 from .c_types import INT, LONG, IntegerType, PointerType
 from .counted_loops import mapped_statement
 from .distances import iterations, trips
-from .idioms import bare
 from .loop_steps import first_value, is_name, step_of
 from .tree import (
     Assignment,
@@ -36,6 +35,7 @@ from .tree import (
     Symbol,
     all_expressions,
     all_statements,
+    bare,
     walk,
 )
 from .variables import assigned_symbols, loop_symbol, loop_symbols, reads_before

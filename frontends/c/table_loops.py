@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from .c_types import ArrayType, CType, IntegerType
 from .counted_loops import Behind, is_read_behind, mapped_statement
-from .idioms import bare
 from .loop_steps import added, first_value, is_name
 from .tree import (
     Assignment,
@@ -34,6 +33,7 @@ from .tree import (
     While,
     all_expressions,
     all_statements,
+    bare,
     expressions_of,
     walk,
 )

@@ -124,7 +124,7 @@ class Call(Typed):
 
     The expression also uses local `variables`, which have values over those before them.
     `is_pure` says that it is declared with `__attribute__((const))`, `is_defined` that the file has
-    its statements.
+    its statements, `is_recursive` that it is inside of the function itself.
     """
 
     function: str
@@ -134,6 +134,7 @@ class Call(Typed):
     inlined: Expression | None = None
     is_pure: bool = False
     is_defined: bool = False
+    is_recursive: bool = False
 
 
 @dataclass(eq=False)
@@ -315,6 +316,13 @@ def with_parts(expression: Expression, parts: Sequence[Expression]) -> Expressio
     old = parts_of(expression)
     names = [name for name, each in vars(expression).items() if any(each is one for one in old)]
     return replace(expression, **dict(zip(names, parts, strict=True)))
+
+
+def bare(node: Expression) -> Expression:
+    """Without conversions that C makes by itself."""
+    while isinstance(node, Cast) and not node.explicit:
+        node = node.operand
+    return node
 
 
 def widened(index: Expression) -> Expression:

@@ -6,12 +6,16 @@ import ast
 import builtins
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import is_dataclass
 from types import FunctionType, ModuleType
 from typing import Any, cast
 
 import numpy as np
 
 MISSING = object()
+
+_NUMBERS = (int, float, complex, np.number, np.bool_)
+"""What is taken of classes and records: `Settings.dt`."""
 
 SEQUENCES = (np.ndarray, list, tuple)
 """What elements are taken of."""
@@ -60,7 +64,9 @@ class Captured:
         return found
 
     def resolve(self, node: ast.expr) -> object:
-        """What a name, attribute of a module, or element of a sequence means; else MISSING.
+        """What a name, an attribute or an element of a sequence means; else MISSING.
+
+        Attributes are those of modules, and numbers and sequences of classes and dataclasses.
 
         A piece that a rewriting has made may have its `meaning` itself.
         """
@@ -75,6 +81,11 @@ class Captured:
             owner = self.resolve(node.value)
             if isinstance(owner, ModuleType | np.ufunc):
                 return getattr(owner, node.attr, MISSING)
+            if isinstance(owner, type) or is_dataclass(owner):
+                found: object = getattr(owner, node.attr, MISSING)
+                return (
+                    cast(object, found) if isinstance(found, (*_NUMBERS, *SEQUENCES)) else MISSING
+                )
         if isinstance(node, ast.Subscript):
             return self._element(self.resolve(node.value), node.slice)
         return MISSING

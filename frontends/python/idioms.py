@@ -6,6 +6,7 @@ import ast
 
 from .captured import Captured
 from .comprehensions import Comprehensions
+from .constant_lists import ConstantLists
 from .data_steps import DataSteps
 from .early_returns import EarlyReturns
 from .formulas import Formulas
@@ -13,6 +14,7 @@ from .jumps import Jumps
 from .local_functions import lift
 from .loop_forms import LoopForms
 from .memberships import Memberships
+from .named_values import NamedValues
 from .rotations import Rotations
 from .source import PythonSource
 from .tables import Tables
@@ -29,6 +31,8 @@ def rewrite(definition: ast.FunctionDef, source: PythonSource, captured: Capture
     lift(definition, source, captured)
     taken = local_names(definition)
     captured.hidden = taken
+    NamedValues().visit(definition)
+    ConstantLists(captured).visit(definition)
     Comprehensions(captured, taken, source).visit(definition)
     DataSteps(definition, captured, taken).visit(definition)
     EarlyReturns(definition, taken, source).rewrite()

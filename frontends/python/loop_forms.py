@@ -42,6 +42,9 @@ class LoopForms(ast.NodeTransformer):
     def visit_For(self, node: ast.For) -> ast.AST | list[ast.stmt]:
         """A loop, or the statements that it is."""
         node.iter = self._turned(node.iter)
+        named = self._named_views(node)
+        if named:
+            return [*named, cast(ast.stmt, self.visit(node))]
         copies = self._copies(node)
         if copies is not None:
             self._check_unread_behind(node)
@@ -79,7 +82,7 @@ class LoopForms(ast.NodeTransformer):
             meanings: dict[str, ast.expr] = {}
             if not self._match(node.target, value, meanings) or stored & set(meanings):
                 return None
-            substitution = _Substitution(meanings)
+            substitution = Substitution(meanings)
             copies += [cast(ast.stmt, substitution.visit(copied(each))) for each in node.body]
         return copies
 
@@ -113,7 +116,7 @@ class LoopForms(ast.NodeTransformer):
         if not any(self._is_table_element(each, target.id) for each in pieces):
             return None
         values = range(*known)[: _MOST_COPIES + 1]
-        return [_place_at(ast.parse(str(each), mode="eval").body, call) for each in values]
+        return [place_at(ast.parse(str(each), mode="eval").body, call) for each in values]
 
     def _is_table_element(self, node: ast.AST, position: str) -> bool:
         if not isinstance(node, ast.Subscript) or not any(
@@ -257,8 +260,29 @@ class LoopForms(ast.NodeTransformer):
         written = node.iter
         node.target, node.iter = counter, _call("range", bounds)
         for each in (node.target, node.iter, *first):
-            _place_at(each, written)
+            place_at(each, written)
         node.body = [*first, *node.body]
+
+    def _named_views(self, loop: ast.For) -> list[ast.stmt]:
+        """Names for arrays in another shape that the loop runs over, such as `A.ravel()`."""
+        call = loop.iter
+        called = self.captured.resolve(call.func) if isinstance(call, ast.Call) else None
+        is_several = called is builtins.enumerate or called is builtins.zip
+        parts = call.args if isinstance(call, ast.Call) and is_several else [loop.iter]
+        named: list[ast.stmt] = []
+        for position, part in enumerate(parts):
+            value = _reshaped(part)
+            if value is None:
+                continue
+            name = unused_name("elements", self.taken)
+            self.taken.add(name)
+            stored = ast.Assign([ast.Name(name, ast.Store())], value)
+            place_at(stored, part)
+            named.append(stored)
+            parts[position] = place_at(ast.Name(name, ast.Load()), part)
+        if not is_several:
+            loop.iter = parts[0]
+        return named
 
     def _unzipped(
         self, arrays: list[ast.expr], targets: list[ast.expr]
@@ -278,7 +302,7 @@ class LoopForms(ast.NodeTransformer):
         return [array for array, _ in pairs], [target for _, target in pairs]
 
 
-class _Substitution(ast.NodeTransformer):
+class Substitution(ast.NodeTransformer):
     """Replaces names by expressions."""
 
     def __init__(self, meanings: dict[str, ast.expr]) -> None:
@@ -287,7 +311,17 @@ class _Substitution(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         """What a name stands for."""
         found = self.meanings.get(node.id)
-        return node if found is None else _place_at(copied(found), node)
+        return node if found is None else place_at(copied(found), node)
+
+
+def _reshaped(node: ast.expr) -> ast.expr | None:
+    """What a loop over an array in another shape runs over; None for others."""
+    if isinstance(node, ast.Attribute) and node.attr == "flat" and _is_place(node.value):
+        return ast.Call(ast.Attribute(node.value, "ravel", ast.Load()), [], [])
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    is_other = node.func.attr in ("ravel", "reshape", "flatten") and _is_place(node.func.value)
+    return node if is_other else None
 
 
 def _is_place(node: ast.expr) -> bool:
@@ -300,18 +334,18 @@ def _is_place(node: ast.expr) -> bool:
 
 
 def _element(node: ast.expr, position: int) -> ast.expr:
-    return _place_at(ast.Subscript(copied(node), ast.Constant(position), ast.Load()), node)
+    return place_at(ast.Subscript(copied(node), ast.Constant(position), ast.Load()), node)
 
 
 def _tuple(parts: Sequence[ast.expr], node: ast.expr) -> ast.expr:
-    return _place_at(ast.Tuple(list(parts), ast.Load()), node)
+    return place_at(ast.Tuple(list(parts), ast.Load()), node)
 
 
 def _call(name: str, arguments: list[ast.expr]) -> ast.expr:
     return ast.Call(meant(name, getattr(builtins, name)), arguments, [])
 
 
-def _place_at(node: ast.expr | ast.stmt, written: ast.expr) -> ast.expr:
+def place_at(node: ast.expr | ast.stmt, written: ast.expr) -> ast.expr:
     """Gives an expression the position of what the user has written."""
     for each in ast.walk(node):
         ast.copy_location(each, written)

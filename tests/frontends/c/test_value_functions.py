@@ -64,11 +64,14 @@ BODIES = {
     "for (int s = 0; s < n; s++) A[i][s] += s; x[i] = dot(A[i], A[0], n) + norm(A[0], i); }",
     "a global variable": "for (int i = 0; i < n; i++) x[i] = times(x[i]) + times(A[i][0]);",
     "in the head of a loop": "for (int i = first_maximum(x, n); i < n; i++) x[i] = 7;",
+    "an alternative": "for (int i = 0; i < n; i++) x[i] = i > 2 ? mean(A[i], n) : 0;",
+    "behind &&": "for (int i = 0; i < n; i++) if (i > 2 && mean(A[i], n) > 0) x[i] = 1;",
+    "behind || of data": "for (int i = 0; i < n; i++) if (x[i] > 0 || mean(A[i], n) > 0) x[i] = 1; "
+    "else x[i] = z[i] && (mean(A[i], n) < 0 || dot(A[i], x, n) > 3);",
 }
 REFUSED = {
     "one of two arrays": "for (int i = 0; i < n; i++) x[i] = mean(i % 2 == 0 ? A[i] : A[0], n);",
-    "an alternative": "for (int i = 0; i < n; i++) x[i] = i > 2 ? mean(A[i], n) : 0;",
-    "behind &&": "for (int i = 0; i < n; i++) if (i > 2 && mean(A[i], n) > 0) x[i] = 1;",
+    "an alternative that writes": "for (int i = 0; i < n; i++) x[i] = z[i] ? next(A[0]) : 0;",
     "writes beside others": "for (int i = 0; i < n; i++) x[i] = A[0][0] + next(A[0]);",
     "two that write": "for (int i = 0; i < n; i++) x[i] = next(A[0]) - next(A[0]);",
     "a target that reads": "for (int i = 0; i < n; i++) x[z[i]] = next(A[0]);",
