@@ -54,12 +54,27 @@ class MemoryTraffic:
             yield traffic / min(limit, speed)
 
     @cached_property
-    def _size(self) -> int:
-        """Bytes of all arrays."""
-        return sum(map(self._statistics.bytes, self._program.schedule.scop.arrays))
+    def _size(self) -> float:
+        """Bytes that the program touches of all arrays."""
+        return sum(self._touched_bytes.values())
+
+    @cached_property
+    def _touched_bytes(self) -> Mapping[str, float]:
+        """Bytes of each array, whole where subscripts are unknown.
+
+        Triangles and short loops leave a part of arrays out.
+        """
+        accesses, whole = list[tuple[Access, tuple[float, ...]]](), dict[str, float]()
+        for statement in self._statistics.statements.values():
+            for access, spans in _with_spans(statement, ()):
+                accesses.append((access, spans))
+                if access.is_opaque or access.unknown:
+                    whole[access.array.name] = self._statistics.bytes(access.array)
+        line = self._program.machine.cache_line
+        return {**footprint(self._statistics, accesses, line), **whole}
 
     def _size_of_part(self, nest: Loop, threads: float) -> float:
-        """Bytes of all arrays that a core finds in its own caches, where threads share a nest.
+        """Bytes that a core touches and finds in its own caches, where threads share a nest.
 
         Each has a part of every array but those that it reads all of.
         """
@@ -70,8 +85,7 @@ class MemoryTraffic:
             if not any(self._is_shared_out(leaf.statement, access, loops, each) for each in loops)
         }
         return sum(
-            self._statistics.bytes(array) / (1 if array.name in whole else threads)
-            for array in self._program.schedule.scop.arrays
+            size / (1 if name in whole else threads) for name, size in self._touched_bytes.items()
         )
 
     def _is_shared_out(
