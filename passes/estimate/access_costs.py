@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Hashable, Mapping, Sequence
+from functools import lru_cache
 from math import ceil, log2, prod
 
 from ..machine.machine import Machine
@@ -247,9 +248,16 @@ def _is_stored_between(
     They may store what the access loads, or load what it stores, which then stays in memory.
     """
     beside = [leaf.statement for leaf, inside in leaves(around.loops[-1].body, ()) if not inside]
+    own = next(
+        each.statement.accesses
+        for each in map(program.statement, beside)
+        if access in each.statement.accesses
+    )
     for statement in map(program.statement, beside):
         for other in statement.statement.accesses:
             is_same = other.array.name == access.array.name
+            if is_same and other in own and _never_meet(access, other):
+                continue  # A[i, j] -= A[i, k] * A[k, j] for k < i, j
             if is_same and AccessKind.WRITE in (access.kind, other.kind):
                 # One that runs in one iteration of a loop is peeled off.
                 others = zip(strides, _strides(program, other, statement, around), strict=True)
@@ -259,6 +267,12 @@ def _is_stored_between(
                 ):
                     return True
     return False
+
+
+@lru_cache(maxsize=4096)
+def _never_meet(one: Access, other: Access) -> bool:
+    """Whether no instance of a statement touches the same element with both of its accesses."""
+    return one.relation.is_disjoint(other.relation)
 
 
 def _registers(strides: Sequence[int], around: LoopsAround) -> int:

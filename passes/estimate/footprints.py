@@ -36,11 +36,17 @@ def footprint(
         )
         lines = ceil(last / cache_line) * cache_line
         key = (name, rows, _planes(access, statistics.pitches(access.array), cache_line // size))
-        groups[key] = max(groups.get(key, 0.0), prod(outer) * lines)
+        amount = min(prod(outer) * lines, _instances(rows, spans) * cache_line)
+        groups[key] = max(groups.get(key, 0.0), amount)
     result: dict[str, float] = {}
     for (name, _, _), amount in groups.items():
         result[name] = min(whole[name], result.get(name, 0.0) + amount)
     return result
+
+
+def _instances(rows: Sequence[Sequence[int]], spans: Sequence[float]) -> float:
+    """How many elements an access touches at most: of a diagonal, one for each iteration."""
+    return prod(max(1.0, span) for k, span in enumerate(spans) if any(row[k] for row in rows))
 
 
 def _planes(access: Access, pitches: Sequence[int], line: int) -> tuple[int, ...]:

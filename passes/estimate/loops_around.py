@@ -39,6 +39,14 @@ def masked_share(around: LoopsAround) -> float:
     return 0.0
 
 
+def unlike_masks(around: LoopsAround) -> float:
+    """The share of vectors under masks that differ: the last ones, where trip counts differ."""
+    for loop, count in zip(around.loops, around.trips, strict=True):
+        if loop is around.vector and loop.vector is not None and not float(count).is_integer():
+            return 1 / max(1.0, count / loop.vector + 0.5)
+    return 0.0
+
+
 def has_guarded_copies(statement: StatementStatistics, around: LoopsAround) -> bool:
     """Whether LLVM masks copies of an unrolled loop, which it does not load together then.
 

@@ -31,17 +31,17 @@ class MemoryTraffic:
         """Seconds that each level of the memory hierarchy needs for a nest."""
         machine = self._program.machine
         threads = self._mean_threads(nest)
-        part = self._size_of_part(nest, threads)
+        part, touched = self._size_of_part(nest, threads), sum(self._touched_bytes.values())
         streams, runs = self._streams(nest), self._runs(nest)
         unseen = _share_before_prefetching(runs, machine.stream_start)
         for level, bandwidth in machine.bandwidths.items():
             is_shared = level == max(machine.caches)
-            size = self._size if is_shared else part
+            whole, size = (self._size,) * 2 if is_shared else (touched, part)
             if size <= machine.capacity(level):
                 yield 0.0
                 continue
             limit, speed = inf, bandwidth * threads
-            traffic = self._into(nest, (), machine.capacity(level), self._size / max(1.0, size))
+            traffic = self._into(nest, (), machine.capacity(level), whole / max(1.0, size))
             if level == max(machine.bandwidths):
                 traffic += self._write_allocated(nest)
                 faster = min(1, log(streams, machine.streams))
@@ -55,11 +55,30 @@ class MemoryTraffic:
 
     @cached_property
     def _size(self) -> int:
-        """Bytes of all arrays."""
+        """Bytes of all arrays: what they need in a cache that is shared.
+
+        Whole, as prefetchers go on behind the end of short rows: of a matrix of 32 MB, a triangle
+        comes from a cache of 32 MB at half of its bandwidth (measured on a Zen 4).
+        """
         return sum(map(self._statistics.bytes, self._program.schedule.scop.arrays))
 
+    @cached_property
+    def _touched_bytes(self) -> Mapping[str, float]:
+        """Bytes of each array, whole where subscripts are unknown.
+
+        Triangles and short loops leave a part of arrays out.
+        """
+        accesses, whole = list[tuple[Access, tuple[float, ...]]](), dict[str, float]()
+        for statement in self._statistics.statements.values():
+            for access, spans in _with_spans(statement, ()):
+                accesses.append((access, spans))
+                if access.is_opaque or access.unknown:
+                    whole[access.array.name] = self._statistics.bytes(access.array)
+        line = self._program.machine.cache_line
+        return {**footprint(self._statistics, accesses, line), **whole}
+
     def _size_of_part(self, nest: Loop, threads: float) -> float:
-        """Bytes of all arrays that a core finds in its own caches, where threads share a nest.
+        """Bytes that a core touches and finds in its own caches, where threads share a nest.
 
         Each has a part of every array but those that it reads all of.
         """
@@ -70,8 +89,7 @@ class MemoryTraffic:
             if not any(self._is_shared_out(leaf.statement, access, loops, each) for each in loops)
         }
         return sum(
-            self._statistics.bytes(array) / (1 if array.name in whole else threads)
-            for array in self._program.schedule.scop.arrays
+            size / (1 if name in whole else threads) for name, size in self._touched_bytes.items()
         )
 
     def _is_shared_out(

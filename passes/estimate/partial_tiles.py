@@ -5,7 +5,7 @@ for i in tile: for j in tile, j < i: S        runs as        for i in tile: for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from math import prod
 
@@ -79,8 +79,9 @@ def partial_cycles(statement: StatementStatistics, loops: Sequence[Loop], utilis
         if loop.within is None and statement.rewrites(loops, loop)
     ]
     if not any(each not in bound for each in sums):
+        lanes = {statement.iterator_of(loop): loop.vector for loop in loops if loop.vector}
         return CUT_STEP * sum(
-            _cut_steps(statement, copies, each) for each in sums if each is not None
+            _cut_steps(statement, copies, each, lanes) for each in sums if each is not None
         )
     is_vector = any(loop.vector is not None for loop in loops)
     if len(iterators) > 1:
@@ -95,13 +96,22 @@ def partial_cycles(statement: StatementStatistics, loops: Sequence[Loop], utilis
     return cut * (size - 1) / 2 * others * (VECTOR if is_vector else SCALAR)
 
 
-def _cut_steps(statement: StatementStatistics, copies: Sequence[Loop], terms: int) -> float:
-    """Iterations of the loop over the terms of sums, for all tiles, that not all copies have."""
+def _cut_steps(
+    statement: StatementStatistics,
+    copies: Sequence[Loop],
+    terms: int,
+    lanes: Mapping[int | None, int],
+) -> float:
+    """Iterations of the loop over the terms of sums, for all tiles, that not all copies have.
+
+    For each vector of columns beside each other, where their iterators have `lanes`.
+    """
     steps = 0.0
     for loop in copies:
         rows = statement.iterator_of(loop)
         if rows is not None and loop.within is not None and rows in statement.limits.get(terms, ()):
-            around = prod(span for k, span in enumerate(statement.spans) if k not in {rows, terms})
+            others = {k: s for k, s in enumerate(statement.spans) if k not in {rows, terms}}
+            around = prod(span / lanes.get(k, 1) for k, span in others.items())
             tiles = statement.spans[rows] / loop.within.size
             ends = bounded_sides(statement.points, terms, rows)
             steps += tiles * around * ends * (loop.within.size - 1)

@@ -12,7 +12,7 @@ from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Loop, place_of
 from ..polyhedral.scop import Access, AccessKind
 from .elementwise_rows import is_elementwise
-from .loops_around import LoopsAround, has_guarded_copies
+from .loops_around import LoopsAround, has_guarded_copies, unlike_masks
 from .program_statistics import StatementStatistics, bytes_of
 from .scheduled_program import ScheduledProgram
 
@@ -61,6 +61,10 @@ class Transfers(NamedTuple):
     def times(self, factor: float) -> Transfers:
         """So many times as many."""
         return Transfers(self.accesses * factor, self.shuffles * factor)
+
+    def mixed(self, other: Transfers, share: float) -> Transfers:
+        """Those of which a share is of the other kind."""
+        return Transfers(*(a + (b - a) * share for a, b in zip(self, other, strict=True)))
 
 
 def apart(
@@ -231,7 +235,8 @@ def _gather(
     """What a vector of elements from as many rows takes: one access for each, as a rule.
 
     Where a marked vector loop reads neighbouring columns together, rows are loaded and transposed;
-    where a block of them is written together, it is transposed and stored as rows.
+    where a block of them is written together, it is transposed and stored as rows. Not under masks
+    that differ, as at the end of each row of a triangle.
     """
     machine, lanes = program.machine, around.lanes
     register = max(LEAST_BLOCK_BITS, machine.vector_bits)
@@ -254,8 +259,8 @@ def _gather(
             return scattered
         return Transfers(block / columns, step * log2(block)).times(lanes / block)
 
-    whole, rest = moved(together.columns), moved(together.rest)
-    return Transfers(*(a + (b - a) * together.share for a, b in zip(whole, rest, strict=True)))
+    found = moved(together.columns).mixed(moved(together.rest), together.share)
+    return found.mixed(scattered, unlike_masks(around)) if is_marked else found
 
 
 def _is_read_between(

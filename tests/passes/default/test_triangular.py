@@ -244,3 +244,21 @@ def test_a_sum_over_two_loops_is_no_triangular_product() -> None:
     function = loopwright.load(ROW_SUMS)["f"]
     original = Schedule.original(function.scop)
     assert triangular(original, original.tree, SchedulingContext(large(function, 100), 1)) is None
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+@pytest.mark.parametrize("first", ["%A[%k, %i]", "%A[%i, %k]"])
+def test_products_in_place_that_fit_in_caches_have_register_tiles(kind: str, first: str) -> None:
+    """Of which the results are the same, and proved."""
+    entry = catalogue()["polybench/trmm"]
+    text = entry.text.replace("%A[%k, %i]", first).replace("f64", kind)
+    function = loopwright.load(text)["trmm"]
+    sizes = infer_extents(function.scop, entry.parameter_values("MEDIUM"))
+    chosen = str(default_schedule(function.scop, sizes, Target.named("zen4"), threads=1))
+    assert "unroll{loops=S0.i,S0.j}" in chosen
+    random = np.random.default_rng(5)
+    a, b = (random.random((37, n)).astype(f"f{int(kind[1:]) // 8}") for n in (37, 41))
+    expected, result = b.copy(), b.copy()
+    function.compile(None)(37, 41, 1.5, a, expected)
+    function.compile(chosen, verify=True)(37, 41, 1.5, a, result)
+    np.testing.assert_array_equal(result, expected)

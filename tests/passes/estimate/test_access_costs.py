@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from support.targets import NARROW, WIDE
@@ -328,3 +329,51 @@ func.func @f(%A: memref<4096x4x3xf64>) {
     assert cycles("vectorize{loops=k width=4}") > 3 * cycles(
         "unroll{loops=c},vectorize{loops=k width=4}"
     )
+
+
+PRODUCT = """
+func.func @f(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>, %C: memref<?x?xf64>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to TO {
+      affine.for %k = FROM to %m {
+        %0 = affine.load %C[%i, %j] : memref<?x?xf64>
+        %1 = affine.load %A[FIRST] : memref<?x?xf64>
+        %2 = affine.load %SECOND : memref<?x?xf64>
+        %3 = arith.mulf %1, %2 : f64
+        %4 = arith.addf %0, %3 : f64
+        affine.store %4, %C[%i, %j] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}
+"""
+BEHIND = "affine_map<(d0) -> (d0 + 1)>(%i)"
+
+
+def product(steps: str, **parts: str) -> float:
+    """Cycles of the load and store ports per instance, with these parts of the text."""
+    text = PRODUCT
+    for name, part in ({"TO": "%n", "FROM": "0", "FIRST": "%k, %i"} | parts).items():
+        text = text.replace(name, part)
+    return accesses(text, {"n": 64, "m": 64}, steps, replace(WIDE, stores_per_cycle=0.25))
+
+
+def test_sums_stay_in_registers_where_their_terms_are_others_of_the_same_array() -> None:
+    """As in triangular products in place; not where a term may be the sum itself."""
+    tile = "tile{loops=i,j sizes=4,16},interchange{loops=k,i,j},unroll{loops=i,j}"
+    tile += ",vectorize{loops=j width=8}"
+    below, elsewhere = (product(tile, FROM=BEHIND, SECOND=f"{array}[%k, %j]") for array in "CB")
+    assert below == pytest.approx(elsewhere)
+    anywhere, elsewhere = (product("", SECOND=f"{array}[%k, %j]") for array in "CB")
+    assert anywhere > 2 * elsewhere
+
+
+def test_columns_are_gathered_under_masks_that_differ() -> None:
+    """At the end of each row of a triangle; else rows are loaded and transposed."""
+    steps = "vectorize{loops=j width=8},unroll{loops=k}"
+    whole, triangle = (
+        product(steps, TO=to, FIRST="%i, %k", SECOND="B[%j, %k]") for to in ("%n", BEHIND)
+    )
+    # Of eight vectors in a row, four and a half on average, one is masked.
+    assert triangle > whole + 0.5 * WIDE.gather_cycles / 4.5

@@ -121,3 +121,20 @@ func.func @f(%n: index, %A: memref<?x?xf64>, %x: memref<?xf64>, %y: memref<?xf64
     steps = 2 * (size - 1) * 2000 / size
     assert partial_cycles(statement, loops, 1.0) == pytest.approx(CUT_STEP * steps)
     assert "jam" not in str(default_schedule(schedule.scop, sizes, threads=2))
+
+
+def test_vectors_beside_each_other_share_the_loop_over_cut_terms() -> None:
+    """In a tile of a triangular product, each iteration of it has all columns of the tile."""
+    text = PRODUCT.replace("FIRST", "0").replace("LAST", "%n").replace("0 to 20", "%i to %n")
+    tile = "tile{{loops=i,j sizes=8,16}},interchange{{loops=k,i,j}},unroll{{loops=i,j}}{}"
+
+    def found(vectors: str) -> float:
+        schedule = schedule_of(text).apply_all(parse_pipeline(tile.format(vectors)))
+        ((leaf, loops),) = leaves(schedule.tree, ())
+        sizes = infer_extents(schedule.scop, {"n": 64})
+        statement = ScheduledProgram(schedule, SchedulingContext(sizes, 1)).statement(
+            leaf.statement
+        )
+        return partial_cycles(statement, loops, utilisation(statement, loops))
+
+    assert found("") == pytest.approx(8 * found(",vectorize{loops=j width=8}"))

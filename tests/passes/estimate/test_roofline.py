@@ -21,7 +21,7 @@ PROGRAM = """
 func.func @f(%n: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
   affine.for %t = 0 to 1000 {
     affine.for %i = 0 to %n {
-      affine.for %j = 0 to %n {
+      affine.for %j = 0 to TO {
         %0 = affine.load %B[FROM] : memref<?x?xf64>
         %1 = arith.OPERATION %0, %0 : f64
         affine.store %1, %A[%i, %j] : memref<?x?xf64>
@@ -52,9 +52,11 @@ def test_the_least_seconds_are_those_of_work_or_of_traffic() -> None:
     assert replace(CEILINGS, peak=None).least_seconds(10**9, 0, "L1") == 0.0
 
 
-def seconds(operation: str, size: int, at: str, steps: str, threads: int, **figures: Any) -> float:
+def seconds(
+    operation: str, size: int, at: str, steps: str, threads: int, to: str = "%n", **figures: Any
+) -> float:
     """Estimated for a machine that differs from `WIDE` by some figures."""
-    text = PROGRAM.replace("OPERATION", operation).replace("FROM", at)
+    text = PROGRAM.replace("OPERATION", operation).replace("FROM", at).replace("TO", to)
     scop = loopwright.load(text)["f"].scop
     schedule = Schedule.original(scop, replace(WIDE, **figures)).apply_all(parse_pipeline(steps))
     return estimate(schedule, SchedulingContext(infer_extents(scop, {"n": size}), threads))
@@ -129,15 +131,17 @@ def test_threads_are_started_and_woken() -> None:
     assert seconds(*run, 1, fork_join=1.0, thread_wake=1.0) < usual
 
 
-@pytest.mark.parametrize(("at", "is_shared_out"), [("%i, %j", True), ("%j, %j", False)])
+@pytest.mark.parametrize(
+    ("at", "room", "is_shared_out"), [("%i, %j", 1.2, True), ("%j, %j", 0.6, False)]
+)
 def test_a_thread_finds_its_part_of_arrays_in_the_caches_of_its_core(
-    at: str, is_shared_out: bool, monkeypatch: pytest.MonkeyPatch
+    at: str, room: float, is_shared_out: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where it reads all of one, that leaves no room for the rest."""
+    """Where it reads all of a diagonal, that leaves no `room` for half of the result."""
     monkeypatch.setattr(EXPOSED, 0.0)
-    size, bandwidths = 256, {**WIDE.bandwidths, 2: 1e8}
+    size, bandwidths = 64, {**WIDE.bandwidths, 2: 1e8}
     matrix = 8 * size**2
-    caches = {**WIDE.caches, 2: int(1.2 * matrix / USABLE_SHARE)}
+    caches = {**WIDE.caches, 2: int(room * matrix / USABLE_SHARE)}
 
     def slower(threads: int, steps: str) -> float:
         """By which factor, with slow transfers from the third level."""
@@ -150,8 +154,28 @@ def test_a_thread_finds_its_part_of_arrays_in_the_caches_of_its_core(
     assert (slower(2, shared) == pytest.approx(1.0)) == is_shared_out
 
 
+def test_of_a_triangle_and_a_diagonal_the_caches_hold_what_is_touched() -> None:
+    """Half of a matrix, and a line of each row."""
+    size, bandwidths = 256, {**WIDE.bandwidths, 2: 1e8}
+    matrix = 8 * size**2
+
+    def slower(to: str, room: float) -> float:
+        """By which factor, with slow transfers from the third level and a cache for so much."""
+        caches = {**WIDE.caches, 2: int(room * matrix / USABLE_SHARE)}
+        slow, usual = (
+            seconds("addf", size, "%j, %j", "", 1, caches=caches, to=to, **figures)
+            for figures in ({"bandwidths": bandwidths}, {})
+        )
+        return slow / usual
+
+    assert slower("%i", 0.6) == pytest.approx(1.0) and slower("%i", 0.4) > 2
+    assert slower("%n", 1.1) == pytest.approx(1.0) and slower("%n", 0.9) > 2
+
+
 def test_the_cost_model_tells_how_many_times_as_fast_a_schedule_is() -> None:
-    scop = loopwright.load(PROGRAM.replace("OPERATION", "addf").replace("FROM", "%i, %j"))["f"].scop
+    scop = loopwright.load(
+        PROGRAM.replace("OPERATION", "addf").replace("FROM", "%i, %j").replace("TO", "%n")
+    )["f"].scop
     sizes = infer_extents(scop, {"n": SMALL})
     before = Schedule.original(scop, WIDE)
     after = before.apply_all(parse_pipeline("interchange{loops=j,i}"))
