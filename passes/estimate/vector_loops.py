@@ -321,7 +321,12 @@ class VectorLoops:
         return found
 
     def _has_alternatives(self, loop: Loop, around: Sequence[Loop]) -> bool:
-        """Whether three statements or more read elements for one scalar, one in each iteration."""
+        """Whether several statements read elements for one scalar, one in each iteration.
+
+        Of a program as it was written, three or more: LLVM selects one of two addresses there, but
+        not behind the conditions and scalars that loops of schedules are generated with.
+        """
+        fewest = 1 if self._schedule.transformations else 2
         groups: defaultdict[tuple[str, Sequence[int]], list[isl.Set]] = defaultdict(list)
         for leaf, loops in leaves(loop, tuple(around[:-1])):
             statement = self._program.statement(leaf.statement).statement
@@ -330,7 +335,7 @@ class VectorLoops:
                 key = statement.writes[0].array.name, tuple(map(id, loops))
                 groups[key].append(self._iterations(leaf.statement, loops))
         return any(
-            sum(one.is_disjoint(other) for one, other in combinations(group, 2)) > 1
+            sum(one.is_disjoint(other) for one, other in combinations(group, 2)) >= fewest
             for group in groups.values()
         )
 
