@@ -76,9 +76,7 @@ def _peeled(schedule: Schedule, members: Sequence[str], context: SchedulingConte
     return schedule
 
 
-def _cuts(
-    statement: StatementStatistics, iterator: int
-) -> Iterator[tuple[int, SizeSum | None]]:
+def _cuts(statement: StatementStatistics, iterator: int) -> Iterator[tuple[int, SizeSum | None]]:
     """The first value of an iterator and the one behind its last, also as sums of sizes if they are.
 
     None where there are no points, or a size is not known.

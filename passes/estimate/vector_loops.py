@@ -101,7 +101,10 @@ class VectorLoops:
         return self.packed(loops) is not None if vector is None else vector.vector is None
 
     def _is_free(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
-        """Whether dependences let LLVM make vectors of a loop: asked for each of its statements."""
+        """Whether LLVM can make vectors of a loop: asked for each of its statements.
+
+        Dependences must let it, and it must have the gathers of all of them.
+        """
         found = self._free.get(id(loop))
         if found is None:
             sums = self._sums(loop, loops) | self.ordered_sums(loop, loops)
@@ -110,8 +113,13 @@ class VectorLoops:
                 loop, self._schedule.functions_around(loop), sums
             )
             outer = loops[: place_of(loop, loops)]
-            found = self._free[id(loop)] = found and not has_unlike_steps(
-                self._program, loop, outer
+            found = self._free[id(loop)] = (
+                found
+                and not has_unlike_steps(self._program, loop, outer)
+                and all(
+                    self._gathers_in_lanes(self._program.statement(name), loop, loops)
+                    for name in loop.schedule
+                )
             )
         return found
 

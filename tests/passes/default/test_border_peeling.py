@@ -78,9 +78,7 @@ def test_results_are_those_of_the_program(sizes: dict[str, int], radius: int) ->
     expected, actual = np.zeros_like(source), np.zeros_like(source)
     function.compile(None)(sizes["n"], sizes["m"], source, expected)
     steps = "default" if peeled is None else str(peeled)
-    function.compile(steps, verify=True, threads=2)(
-        sizes["n"], sizes["m"], source, actual
-    )
+    function.compile(steps, verify=True, threads=2)(sizes["n"], sizes["m"], source, actual)
     np.testing.assert_array_equal(actual, expected)
     assert peeled is not None or sizes["m"] == 1
 
