@@ -77,9 +77,9 @@ def _peeled(schedule: Schedule, members: Sequence[str], context: SchedulingConte
 
 
 def _cuts(statement: StatementStatistics, iterator: int) -> Iterator[tuple[int, SizeSum | None]]:
-    """The first value of an iterator and the one behind its last, also as sums of sizes if they are.
+    """The first value of an iterator and the one behind its last, and both as sums of sizes.
 
-    None where there are no points, or a size is not known.
+    None at all where there are no points or a size is not known; no sums where they are none.
     """
     points, domain = statement.points, statement.statement.domain
     low, high = points.dim_min_val(iterator), points.dim_max_val(iterator)

@@ -25,6 +25,7 @@ from .operation_costs import accumulates_in_lanes, adds_up_in_order, is_short, l
 from .program_statistics import Slope, StatementStatistics, bytes_of, is_scalar, subscript_steps
 from .scheduled_program import ScheduledProgram, innermost_loop
 from .scheduling_context import FunctionsKey
+from .short_inner_loops import has_better_copies
 from .unlike_steps import has_unlike_steps
 from .vector_widths import narrowed
 from .written_bounds import has_varying_bounds
@@ -70,6 +71,7 @@ class VectorLoops:
         self._in_step: dict[int, bool] = {}
         self._short: dict[int, bool] = {}
         self._free: dict[int, bool] = {}
+        self._copied: dict[int, bool] = {}
 
     def around(
         self, statement: StatementStatistics, loops: tuple[Loop, ...]
@@ -88,8 +90,15 @@ class VectorLoops:
         if self._program.is_explicit or not self._is_free(innermost, loops):
             return None, False
         if self._can_be_vector(statement, innermost, loops):
-            return innermost, False
+            return (None if self._has_better_copies(innermost, loops) else innermost), False
         return None, self._gathers_in_lanes(statement, innermost, loops)
+
+    def _has_better_copies(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
+        found = self._copied.get(id(loop.schedule))
+        if found is None:
+            outer = loops[: place_of(loop, loops)]
+            found = self._copied[id(loop.schedule)] = has_better_copies(self._program, loop, outer)
+        return found
 
     def are_made_of_copies(self, name: str, loops: tuple[Loop, ...]) -> bool:
         """Whether LLVM makes vectors of stores that a short loop makes, which it unrolls before."""

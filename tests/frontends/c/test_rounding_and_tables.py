@@ -1,4 +1,4 @@
-"""Numbers rounded to integers, and tables at subscripts that are clamped: what gcc makes of them."""
+"""Numbers rounded to integers, and tables at clamped subscripts: what gcc makes of them."""
 
 from __future__ import annotations
 
