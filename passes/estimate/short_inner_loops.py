@@ -1,4 +1,4 @@
-"""Loops around short ones along which LLVM makes no vectors: told so by `lowering.llvm.short_loops`.
+"""Loops around short ones along which LLVM makes no vectors, as `short_loops` tells it.
 
 for j: for a < 4: T[a] = X[2 j + a]      ->      copies of the statement, in vectors along a
 """
