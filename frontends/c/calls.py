@@ -25,6 +25,7 @@ from .functions import (
     OF_COMPLEX,
     PARTS,
     SIGN,
+    TO_INTEGER,
     Known,
     constant,
     known,
@@ -58,6 +59,9 @@ class Calls:
             return Constant(number, node.type)
         if node.function.removeprefix("__builtin_") in ABSOLUTE and len(node.arguments) == 1:
             return self._absolute(node)
+        rounding = TO_INTEGER.get(node.function.removeprefix("__builtin_"))
+        if rounding is not None and len(node.arguments) == 1:
+            return self._to_integer(node, rounding)
         if node.function == "__builtin_expect" and node.arguments:
             return self.expressions.value(node.arguments[0])
         if node.function in BITS and len(node.arguments) == 1:
@@ -129,6 +133,16 @@ class Calls:
         value = self.expressions.converted(node.arguments[0], kind)
         name = self.expressions.arithmetic.scalar(value, node).name
         return Scalar(self.emitter.operation(f"math.absi {name} : {kind.mlir}", node), kind)
+
+    def _to_integer(self, node: Call, rounding: str) -> Value:
+        """The nearest integer to a number; as in C, of none that its type does not hold."""
+        self.emitter.require_operations(node, f"it calls '{node.function}'")
+        kind = number_type(node.arguments[0])
+        if not isinstance(kind, FloatType):
+            raise _unknown(node)
+        text = f"{rounding} {self._argument(node, 0, kind)} : {kind.mlir}"
+        rounded = Scalar(self.emitter.operation(text, node), kind)
+        return self.expressions.arithmetic.convert(rounded, number_type(node), node)
 
     def _of_complex(self, node: Call, operation: str) -> Value:
         kind, result = number_type(node.arguments[0]), number_type(node)

@@ -56,6 +56,14 @@ KNOWN = _table()
 
 ABSOLUTE = ("abs", "labs", "llabs")
 
+TO_INTEGER = {
+    f"{prefix}{name}{suffix}": operation
+    for name, operation in (("rint", "math.roundeven"), ("round", "math.round"))
+    for prefix in ("l", "ll")
+    for suffix in ("", "f")
+}
+"""Functions that round to an integer: the operation that gives it as a floating-point number."""
+
 
 _WIDTHS = (("", 32), ("l", 64), ("ll", 64))
 BITS = {

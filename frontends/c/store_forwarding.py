@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Block, Operation
 
 _PURE = ("arith.", "math.")
+_READS = (LoadOp, memref.LoadOp)
 
 
 def forward_local_scalars(function: Operation) -> None:
@@ -117,8 +118,8 @@ def _only_user(loads: Sequence[LoadOp]) -> StoreOp | None:
                 return None
             if isinstance(user, StoreOp) and not use.index:
                 users[user] = None
-            elif not user.name.startswith(_PURE):
-                return None  # A subscript, a condition, a call.
+            elif not user.name.startswith(_PURE) and not isinstance(user, memref.LoadOp):
+                return None  # An affine subscript, a condition, a call.
             elif user not in seen:
                 seen.add(user)
                 pending.append(user)
@@ -130,7 +131,7 @@ def _is_overwritten(store: StoreOp, user: StoreOp) -> bool:
     loaded = {load.memref for load in _loads(store)}
     operation = store.next_op
     while operation is not None and operation is not user:
-        is_known = operation.name.startswith(_PURE) or isinstance(operation, LoadOp)
+        is_known = operation.name.startswith(_PURE) or isinstance(operation, _READS)
         if isinstance(operation, StoreOp):
             is_known = operation.memref not in loaded
         if not is_known:
@@ -139,8 +140,8 @@ def _is_overwritten(store: StoreOp, user: StoreOp) -> bool:
     return False
 
 
-def _loads(store: StoreOp) -> Iterator[LoadOp]:
-    """The loads that the value of a store is computed from."""
+def _loads(store: StoreOp) -> Iterator[LoadOp | memref.LoadOp]:
+    """The loads that the value of a store is computed from, with those of their subscripts."""
     pending = [store.value]
     seen: set[Operation] = set()
     while pending:
@@ -151,5 +152,5 @@ def _loads(store: StoreOp) -> Iterator[LoadOp]:
                 yield owner
             else:
                 inside = list(owner.walk())
-                yield from (op for op in inside if isinstance(op, LoadOp))
+                yield from (op for op in inside if isinstance(op, _READS))
                 pending.extend(operand for op in inside for operand in op.operands)

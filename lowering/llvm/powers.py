@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from math import inf, nan
 from typing import cast
 
@@ -15,29 +16,32 @@ _LARGEST_EXPONENT = 32
 
 _EXACT_EXPONENTS = (-1.0, 0.0, 0.5, 1.0, 2.0)
 
-_QUARTERS = (0.25, 0.75)
+_LARGEST_OF_ROOTS = 8
+"""The largest exponent that is no multiple of one half, or negative and no integer."""
 
 
 def is_expanded(exponent: ir.Value, *, approximate: bool) -> bool:
     """Whether a power becomes products and square roots.
 
-    With a multiple of one half as exponent, or one or three quarters, where it may be
-    approximated; else with those exponents that take one rounding. Other powers of reciprocal
-    roots would be products of zero and infinity.
+    With an integer, a positive multiple of one half or a small multiple of one quarter as exponent,
+    where it may be approximated; else with those exponents that take one rounding.
     """
     if not isinstance(exponent, ir.Constant):
         return False
     values = _elements(exponent)
     if not approximate:
         return all(value in _EXACT_EXPONENTS for value in values)
-    return all(
-        value in _QUARTERS
-        or (
-            (2 * value).is_integer()
-            and (-0.5 if value % 1 else -_LARGEST_EXPONENT) <= value <= _LARGEST_EXPONENT
-        )
-        for value in values
-    )
+    return all(_is_known_to_llvm(value) or _has_roots(value) for value in values)
+
+
+def _is_known_to_llvm(exponent: float) -> bool:
+    if abs(exponent) > _LARGEST_EXPONENT:
+        return False
+    return exponent.is_integer() or (exponent > 0 and (2 * exponent).is_integer())
+
+
+def _has_roots(exponent: float) -> bool:
+    return abs(exponent) <= _LARGEST_OF_ROOTS and (4 * exponent).is_integer()
 
 
 def power(emitter: FunctionEmitter, operands: Sequence[ir.Value], flags: Sequence[str]) -> ir.Value:
@@ -55,26 +59,42 @@ def power(emitter: FunctionEmitter, operands: Sequence[ir.Value], flags: Sequenc
         and len(values := set(_elements(exponent))) == 1
     ):
         (value,) = values
-        if value in _QUARTERS:
-            return _of_lowest(emitter, base, _quarter_power(emitter, base, value, flags), inf)
         if value == -0.5:
             return _of_lowest(emitter, base, reciprocal_root(emitter, base, flags), 0.0)
+        if not _is_known_to_llvm(value):
+            of_lowest = inf if value > 0 else 0.0
+            return _of_lowest(emitter, base, _of_roots(emitter, base, value, flags), of_lowest)
         if value > 0 and value % 1 == 0.5:
             result = emitter.call_intrinsic("llvm.pow", operands, base.type, flags=flags)
             return _of_lowest(emitter, base, result, inf)
     return emitter.call_intrinsic("llvm.pow", operands, base.type, flags=flags)
 
 
-def _quarter_power(
+def _of_roots(
     emitter: FunctionEmitter, base: ir.Value, exponent: float, flags: Sequence[str]
 ) -> ir.Value:
-    """x^(1/4) by two square roots, x^(3/4) by their product; LLVM only does without infinities."""
-    kind = base.type
+    """x^(n + k/4) as x^n times the square roots that make x^(k/4); LLVM only does k = 2.
+
+    Of a negative exponent, the reciprocal: that is an exact division, as estimates of reciprocals
+    make NaN of zero, and of a base that is no negative zero, whose reciprocal would be negative.
+    """
+    builder, kind = emitter.builder, base.type
+    if exponent < 0:
+        base = builder.fadd(base, ir.Constant(kind, 0.0))
+        flags = [flag for flag in flags if flag not in ("fast", "nsz")]
+    whole, part = divmod(abs(exponent), 1)
     half = emitter.call_intrinsic("llvm.sqrt", [base], kind, flags=flags)
-    result = emitter.call_intrinsic("llvm.sqrt", [half], kind, flags=flags)
-    if exponent > 0.5:
-        result = emitter.builder.fmul(half, result, flags=flags)
-    return result
+    factors: list[ir.Value] = [half] if part >= 0.5 else []
+    if part != 0.5:
+        factors.append(emitter.call_intrinsic("llvm.sqrt", [half], kind, flags=flags))
+    remaining, square = int(whole), base
+    while remaining:
+        if remaining % 2:
+            factors.append(square)
+        remaining //= 2
+        square = builder.fmul(square, square, flags=flags) if remaining else square
+    result = reduce(lambda one, other: builder.fmul(one, other, flags=flags), factors)
+    return builder.fdiv(ir.Constant(kind, 1.0), result) if exponent < 0 else result
 
 
 def _of_lowest(

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects import vector as xdsl_vector
-from xdsl.dialects.builtin import IndexType, UnitAttr, VectorType, i1
+from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr, VectorType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
@@ -22,6 +22,7 @@ from ...dialects import affine, vector
 from ...dialects.arith import IndexCastOp
 from ...dialects.memref import INSPECTED
 from ...dialects.vector import is_vector, vector_of
+from ...passes.polyhedral.bounded_subscripts import bounded_gathers
 from ...passes.polyhedral.fused_products import keep_fused
 from ...passes.polyhedral.gathers import (
     CHECKED,
@@ -67,6 +68,7 @@ class StatementEmitter:
     ):
         self.builder = builder
         self.inspected = inspected
+        self.bounded: dict[str, frozenset[memref.LoadOp]] = {}
         self.scalars = scalars
         self.storage = storage
         self.arrays = argument_arrays(scop)
@@ -331,7 +333,19 @@ class StatementEmitter:
 
     def _mark(self, statement: Statement, gather: memref.LoadOp) -> str:
         is_inspected = gather in self.inspected.get(statement.name, ())
-        return INSPECTED if is_inspected else CHECKED
+        return INSPECTED if is_inspected or gather in self._bounded(statement) else CHECKED
+
+    def _bounded(self, statement: Statement) -> frozenset[memref.LoadOp]:
+        """The gathers of a statement that are inside of their arrays, whose extents are known."""
+        if statement.name not in self.bounded:
+
+            def shape(array: SSAValue) -> list[int | None]:
+                kind = self.storage.arguments[self.arrays[array].name].type
+                assert isinstance(kind, MemRefType)
+                return [None if extent < 0 else extent for extent in kind.get_shape()]
+
+            self.bounded[statement.name] = bounded_gathers(statement, shape)
+        return self.bounded[statement.name]
 
     def _operand(
         self,

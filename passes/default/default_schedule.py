@@ -29,6 +29,7 @@ from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule, Steps
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
 from ..transformations.parallel import Parallel
+from .border_peeling import peeled_borders
 from .double_buffering import double_buffered
 from .guard_splitting import split_at_guards, with_guards
 from .hoisted_recurrences import with_hoisted_recurrences
@@ -249,6 +250,9 @@ def orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]
 def _orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
     begin_affine_schedules(original, FUSIONS)
     yield original
+    peeled = peeled_borders(original, context)
+    if peeled is not None:
+        yield peeled
     for fusion in FUSIONS:
         try:
             order = original.apply(AffineSchedule(fusion=fusion, seconds=PATIENCE))

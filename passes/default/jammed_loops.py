@@ -88,7 +88,7 @@ def _around_innermost(schedule: Schedule, nest: Tree, context: SchedulingContext
 
     Around marked vectors, only those whose iterations are independent: vectors that are made of
     others in registers are not when copies come in between. Around copies that LLVM is to make
-    vectors of, none: it does not from more of them.
+    vectors of, only those around a recurrence: it does not from more of them.
     """
     vectors = VectorLoops(ScheduledProgram(schedule, context))
     for members in chains(nest):
@@ -98,9 +98,13 @@ def _around_innermost(schedule: Schedule, nest: Tree, context: SchedulingContext
         has_copies = any(loop.unroll is not None for loop in members)
         if copies * FACTORS[0] > MOST_COPIES:
             continue
+        candidates = members[-INNERMOST:-1]
         if not has_vectors and (has_copies or _has_vectors_of_copies(members[-1], nest, vectors)):
-            continue
-        for loop in members[-INNERMOST:-1]:
+            kept = next((k for k in reversed(range(len(members))) if members[k].unroll is None), 0)
+            if schedule.is_coincident(members[kept]):
+                continue
+            candidates = members[:kept][-INNERMOST:]
+        for loop in candidates:
             is_free = loop.vector is None and loop.unroll is None and loop.within is None
             is_undisturbed = not has_vectors or schedule.is_coincident(loop)
             if is_free and loop.name not in tiles and is_undisturbed:

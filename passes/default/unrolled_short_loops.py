@@ -101,16 +101,14 @@ def _with_vectors(
     statistics: ProgramStatistics,
     widths: Widths,
 ) -> Schedule | None:
-    """The loops in vectors; None where that is illegal."""
+    """The loops in vectors; where that is illegal, as scalars that hand on values in registers."""
     for statement, loop in vectors:
         members = [statistics.statements[name].statement for name in statements(loop.body)]
         width = widths(members, schedule.target)
         if width is None:
             return None
         marked = attempt(schedule, Vectorize((f"{statement}.{loop.name}",), width))
-        if marked is None:
-            return None
-        schedule = marked
+        schedule = marked or schedule
     return schedule
 
 

@@ -345,6 +345,8 @@ class InCoreTime:
         waits = self._wait(statement, loops, innermost)
         if not waits:
             return 0.0
+        if not is_repeated and self._is_left_in_memory(loops, innermost):
+            waits += self._program.machine.store_forwarding
         trips = statement.trips(loops)
         chains = prod(
             min(loop.unroll or count, count) / (lanes if loop is vector else 1)
@@ -357,6 +359,14 @@ class InCoreTime:
         length = _chain(statement, loops, trips) * size
         # Short chains that follow each other overlap.
         return waits / max(1.0, chains, self._program.machine.reorder_window / length)
+
+    def _is_left_in_memory(self, loops: tuple[Loop, ...], innermost: Loop) -> bool:
+        """Whether what an iteration hands on is loaded again: LLVM has unrolled the loops inside.
+
+        Where the schedule unrolls them, copies hand it on in registers.
+        """
+        inside = loops[place_of(innermost, loops) + 1 :]
+        return bool(inside) and not any(map(self._program.unrolls, inside))
 
     def _latency_in_order(
         self,

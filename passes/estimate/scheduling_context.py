@@ -7,8 +7,12 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 from xdsl.dialects.memref import LoadOp
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from ..machine.machine import Machine
+from ..polyhedral.bounded_subscripts import bounded_gathers
+from ..polyhedral.gathers import argument_arrays
 from ..polyhedral.inspections import inspections
 from ..polyhedral.schedule_tree import Tree
 from ..polyhedral.scop import Scop, Statement
@@ -57,7 +61,7 @@ class SchedulingContext:
         compare=False,
         repr=False,
     )
-    """By statement, and by the gathers whose subscripts the program compares ahead of its loops."""
+    """By statement, and by the gathers whose subscripts its loops do not compare with extents."""
     nests: dict[NestKey, tuple[Tree, float]] = field(
         default_factory=dict[NestKey, tuple[Tree, float]], compare=False, repr=False
     )
@@ -100,13 +104,26 @@ class SchedulingContext:
         found = self._programs.get(id(scop))
         if found is None:
             statements = {
-                statement.name: self._statement(
-                    statement, inspections(scop).gathers.get(statement.name, frozenset())
-                )
+                statement.name: self._statement(statement, self._unchecked(scop, statement))
                 for statement in scop.statements
             }
             found = self._programs[id(scop)] = ProgramStatistics(scop, self.sizes, statements)
         return found
+
+    def _unchecked(self, scop: Scop, statement: Statement) -> frozenset[LoadOp]:
+        """The gathers of a statement whose subscripts the loops do not compare with extents."""
+        arrays = argument_arrays(scop)
+
+        def shape(array: SSAValue) -> list[int | None]:
+            extents = arrays[array].shape if array in arrays else ()
+            return [
+                self.sizes.get(each) if isinstance(each, str) else each
+                for each in extents
+                if not isinstance(each, AffineExpr)
+            ]
+
+        inspected = inspections(scop).gathers.get(statement.name, frozenset())
+        return inspected | bounded_gathers(statement, shape)
 
     def _statement(self, statement: Statement, inspected: frozenset[LoadOp]) -> StatementStatistics:
         """Steps that change a program leave most of its statements as they are."""

@@ -25,6 +25,7 @@ from .operation_costs import accumulates_in_lanes, adds_up_in_order, is_short, l
 from .program_statistics import Slope, StatementStatistics, bytes_of, is_scalar, subscript_steps
 from .scheduled_program import ScheduledProgram, innermost_loop
 from .scheduling_context import FunctionsKey
+from .short_inner_loops import has_better_copies
 from .unlike_steps import has_unlike_steps
 from .vector_widths import narrowed
 from .written_bounds import has_varying_bounds
@@ -70,6 +71,7 @@ class VectorLoops:
         self._in_step: dict[int, bool] = {}
         self._short: dict[int, bool] = {}
         self._free: dict[int, bool] = {}
+        self._copied: dict[int, bool] = {}
 
     def around(
         self, statement: StatementStatistics, loops: tuple[Loop, ...]
@@ -88,8 +90,15 @@ class VectorLoops:
         if self._program.is_explicit or not self._is_free(innermost, loops):
             return None, False
         if self._can_be_vector(statement, innermost, loops):
-            return innermost, False
+            return (None if self._has_better_copies(innermost, loops) else innermost), False
         return None, self._gathers_in_lanes(statement, innermost, loops)
+
+    def _has_better_copies(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
+        found = self._copied.get(id(loop.schedule))
+        if found is None:
+            outer = loops[: place_of(loop, loops)]
+            found = self._copied[id(loop.schedule)] = has_better_copies(self._program, loop, outer)
+        return found
 
     def are_made_of_copies(self, name: str, loops: tuple[Loop, ...]) -> bool:
         """Whether LLVM makes vectors of stores that a short loop makes, which it unrolls before."""
@@ -101,7 +110,10 @@ class VectorLoops:
         return self.packed(loops) is not None if vector is None else vector.vector is None
 
     def _is_free(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
-        """Whether dependences let LLVM make vectors of a loop: asked for each of its statements."""
+        """Whether LLVM can make vectors of a loop: asked for each of its statements.
+
+        Dependences must let it, and it must have the gathers of all of them.
+        """
         found = self._free.get(id(loop))
         if found is None:
             sums = self._sums(loop, loops) | self.ordered_sums(loop, loops)
@@ -110,8 +122,13 @@ class VectorLoops:
                 loop, self._schedule.functions_around(loop), sums
             )
             outer = loops[: place_of(loop, loops)]
-            found = self._free[id(loop)] = found and not has_unlike_steps(
-                self._program, loop, outer
+            found = self._free[id(loop)] = (
+                found
+                and not has_unlike_steps(self._program, loop, outer)
+                and all(
+                    self._gathers_in_lanes(self._program.statement(name), loop, loops)
+                    for name in loop.schedule
+                )
             )
         return found
 
@@ -321,7 +338,12 @@ class VectorLoops:
         return found
 
     def _has_alternatives(self, loop: Loop, around: Sequence[Loop]) -> bool:
-        """Whether three statements or more read elements for one scalar, one in each iteration."""
+        """Whether several statements read elements for one scalar, one in each iteration.
+
+        Of a program as it was written, three or more: LLVM selects one of two addresses there, but
+        not behind the conditions and scalars that loops of schedules are generated with.
+        """
+        fewest = 1 if self._schedule.transformations else 2
         groups: defaultdict[tuple[str, Sequence[int]], list[isl.Set]] = defaultdict(list)
         for leaf, loops in leaves(loop, tuple(around[:-1])):
             statement = self._program.statement(leaf.statement).statement
@@ -330,7 +352,7 @@ class VectorLoops:
                 key = statement.writes[0].array.name, tuple(map(id, loops))
                 groups[key].append(self._iterations(leaf.statement, loops))
         return any(
-            sum(one.is_disjoint(other) for one, other in combinations(group, 2)) > 1
+            sum(one.is_disjoint(other) for one, other in combinations(group, 2)) >= fewest
             for group in groups.values()
         )
 

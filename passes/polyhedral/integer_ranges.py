@@ -237,9 +237,62 @@ def _same(operation: Operation, known: Ranges) -> Range | None:
 
 
 def _select(operation: Operation, known: Ranges) -> Range:
-    _, left, right = operation.operands
-    one, other = range_of(left, known), range_of(right, known)
+    condition, left, right = operation.operands
+    one = _under(condition, left, known, holds=True)
+    other = _under(condition, right, known, holds=False)
     return Range(min(one.low, other.low), max(one.high, other.high))
+
+
+def _under(condition: SSAValue, value: SSAValue, known: Ranges, *, holds: bool) -> Range:
+    """The range of a value where a condition holds or not: of what is compared, or one step on."""
+    compared = _compared(condition, holds=holds)
+    if compared is None:
+        return range_of(value, known)
+    operand, low, high = compared
+    values = range_of(operand, known)
+    narrowed = Range(max(values.low, low), min(values.high, high))
+    if narrowed.low > narrowed.high:
+        return range_of(value, known)  # It never comes to that.
+    if value is operand:
+        return narrowed
+    owner = value.owner
+    if not isinstance(owner, Operation) or operand not in owner.operands or value not in known:
+        return range_of(value, known)
+    found = _RULES[owner.name](owner, {**known, operand: narrowed})
+    return found if found is not None and known[value].contains(found) else known[value]
+
+
+def _compared(condition: SSAValue, *, holds: bool) -> tuple[SSAValue, int, int] | None:
+    """What is compared with a constant, and between which values it lies if that holds or not."""
+    match condition.owner:
+        case arith.CmpiOp(lhs=left, rhs=right, predicate=IntegerAttr() as which):
+            predicate, number = which.value.data, constant_of(right)
+        case _:
+            return None
+    if number is None:
+        left, number, predicate = right, constant_of(left), _MIRRORED.get(predicate, -1)
+    bits = integer_width(left.type)
+    if number is None or bits is None:
+        return None
+    every = Range.of(bits, signed=True)
+    below, above = (every.low, number - 1), (number + 1, every.high)
+    ends = {
+        (0, True): (number, number),
+        (1, False): (number, number),
+        (2, True): below,
+        (2, False): (number, every.high),
+        (3, True): (every.low, number),
+        (3, False): above,
+        (4, True): above,
+        (4, False): (every.low, number),
+        (5, True): (number, every.high),
+        (5, False): below,
+    }.get((predicate, holds))
+    return None if ends is None else (left, *ends)
+
+
+_MIRRORED = {0: 0, 1: 1, 2: 4, 3: 5, 4: 2, 5: 3}
+"""Signed predicates of `arith.cmpi` (eq, ne, slt, sle, sgt, sge), and those of swapped operands."""
 
 
 def _magnitude(operation: Operation, known: Ranges) -> Range:

@@ -106,6 +106,8 @@ def test_conditions(tmp_path: Path, condition: str, texts: list[str]) -> None:
         ("double", "pow(fabs(a[i]), 2) + isnan(b[i])", ["math.powf", "math.absf", "math.isnan"]),
         ("int", "~a[i] ^ -b[i]", ["arith.xori", "arith.subi"]),
         ("int", "abs(a[i])", ["math.absi"]),
+        ("float", "lrintf(a[i])", ["math.roundeven", "arith.fptosi", "to i64"]),
+        ("double", "llround(a[i]) + lrint(b[i])", ["math.round ", "math.roundeven", "to i64"]),
     ],
 )
 def test_operators_of_types(tmp_path: Path, kind: str, value: str, texts: list[str]) -> None:

@@ -16,8 +16,10 @@ BODIES = {
     "rsqrt": ("%r = math.rsqrt %x : T", -0.5),
     "pow(x, -0.5)": ("%e = arith.constant -0.5 : T\n%r = math.powf %x, %e : T", -0.5),
     "pow(x, -1.5)": ("%e = arith.constant -1.5 : T\n%r = math.powf %x, %e : T", -1.5),
-    "pow(x, 0.25)": ("%e = arith.constant 0.25 : T\n%r = math.powf %x, %e : T", 0.25),
-    "pow(x, 0.75)": ("%e = arith.constant 0.75 : T\n%r = math.powf %x, %e : T", 0.75),
+    **{
+        f"pow(x, {e})": (f"%e = arith.constant {e} : T\n%r = math.powf %x, %e : T", e)
+        for e in (0.25, 0.75, 1.25, -0.25, -0.75, -1.25)
+    },
     "1 / (x sqrt(x))": (
         "%s = math.sqrt %x : T\n%p = arith.mulf %s, %x : T\n%r = arith.divf %one, %p : T",
         -1.5,
@@ -66,7 +68,7 @@ def test_special_values_under_fast_math(body: str, element: str, target: str | N
         np.testing.assert_allclose(c, expected, rtol=tolerance, err_msg=schedule)
 
 
-@pytest.mark.parametrize("exponent", [-1.5, -0.5, 0.25, 0.5, 0.75, 1.5])
+@pytest.mark.parametrize("exponent", [-1.5, -0.75, -0.5, 0.25, 0.5, 0.75, 1.5, 2.25])
 def test_powers_of_minus_infinity(exponent: float) -> None:
     function = load(f"""func.func @f(%a: memref<16xf32>) {{
       %e = arith.constant {exponent} : f32
@@ -81,14 +83,29 @@ def test_powers_of_minus_infinity(exponent: float) -> None:
         assert (a == (0 if exponent < 0 else np.inf)).all()
 
 
-def test_quarters_are_square_roots() -> None:
-    function = load("""func.func @f(%a: memref<64xf32>) {
-      %e = arith.constant 0.75 : f32
-      affine.for %i = 0 to 64 {
+def test_powers_of_minus_zero() -> None:
+    function = load("""func.func @f(%a: memref<16xf32>) {
+      %e = arith.constant -0.25 : f32
+      affine.for %i = 0 to 16 {
+        %x = affine.load %a[%i] : memref<16xf32>
+        %r = math.powf %x, %e : f32
+        affine.store %r, %a[%i] : memref<16xf32> }
+      return }""")["f"]
+    for fast_math in (False, True):
+        a = np.full(16, -0.0, np.float32)
+        function.compile("default", fast_math=fast_math)(a)
+        assert (a == np.inf).all()
+
+
+@pytest.mark.parametrize("exponent", [0.75, -0.75, 2.25])
+def test_quarters_are_square_roots(exponent: float) -> None:
+    function = load(f"""func.func @f(%a: memref<64xf32>) {{
+      %e = arith.constant {exponent} : f32
+      affine.for %i = 0 to 64 {{
         %x = affine.load %a[%i] : memref<64xf32>
         %r = math.powf %x, %e : f32
-        affine.store %r, %a[%i] : memref<64xf32> }
-      return }""")["f"]
+        affine.store %r, %a[%i] : memref<64xf32> }}
+      return }}""")["f"]
     roots = [
         function.compile("vectorize{loops=i width=8}", fast_math=fast).llvm_ir.count("llvm.sqrt")
         for fast in (False, True)
