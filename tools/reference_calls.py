@@ -45,8 +45,8 @@ back: nothing is stored but programs. Steps and schedules are in the
   {MOST_ITEMS} items; an answer has at most 16 kB. Long lists come in pages: `page` and `limit` ask
   for one, and the answer says `page`, `pages` and `total`. Pages of long items are shorter. Texts
   in items are cut at 1,000 characters, schedules never.
-* **Leniency.** `null` for an argument that has a default is the default. A text that is one block of
-  code in Markdown is what is inside of it.
+* **Leniency.** `null` for an argument that has a default is the default. A text that is one block
+  of code in Markdown is what is inside of it.
 * **HTTP.** The address is 127.0.0.1 only. Requests need the header `Authorization: Bearer TOKEN`;
   the token is printed at the start, or is that of `LOOPWRIGHT_TOKEN`. Of connections that have not
   shown it, there are 32 at most: the oldest one makes room. `GET /v1/calls` lists the calls with

@@ -71,7 +71,6 @@ class VectorLoops:
         self._in_step: dict[int, bool] = {}
         self._short: dict[int, bool] = {}
         self._free: dict[int, bool] = {}
-        self._copied: dict[int, bool] = {}
 
     def around(
         self, statement: StatementStatistics, loops: tuple[Loop, ...]
@@ -90,15 +89,8 @@ class VectorLoops:
         if self._program.is_explicit or not self._is_free(innermost, loops):
             return None, False
         if self._can_be_vector(statement, innermost, loops):
-            return (None if self._has_better_copies(innermost, loops) else innermost), False
+            return innermost, False
         return None, self._gathers_in_lanes(statement, innermost, loops)
-
-    def _has_better_copies(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
-        found = self._copied.get(id(loop.schedule))
-        if found is None:
-            outer = loops[: place_of(loop, loops)]
-            found = self._copied[id(loop.schedule)] = has_better_copies(self._program, loop, outer)
-        return found
 
     def are_made_of_copies(self, name: str, loops: tuple[Loop, ...]) -> bool:
         """Whether LLVM makes vectors of stores that a short loop makes, which it unrolls before."""
@@ -110,9 +102,9 @@ class VectorLoops:
         return self.packed(loops) is not None if vector is None else vector.vector is None
 
     def _is_free(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
-        """Whether LLVM can make vectors of a loop: asked for each of its statements.
+        """Whether LLVM makes vectors of a loop that dependences allow: asked for each statement.
 
-        Dependences must let it, and it must have the gathers of all of them.
+        It must have the gathers of all of them, and no better copies of a loop inside.
         """
         found = self._free.get(id(loop))
         if found is None:
@@ -122,13 +114,12 @@ class VectorLoops:
                 loop, self._schedule.functions_around(loop), sums
             )
             outer = loops[: place_of(loop, loops)]
+            members = map(self._program.statement, loop.schedule)
             found = self._free[id(loop)] = (
                 found
                 and not has_unlike_steps(self._program, loop, outer)
-                and all(
-                    self._gathers_in_lanes(self._program.statement(name), loop, loops)
-                    for name in loop.schedule
-                )
+                and not has_better_copies(self._program, loop, outer)
+                and all(self._gathers_in_lanes(each, loop, loops) for each in members)
             )
         return found
 
@@ -340,8 +331,7 @@ class VectorLoops:
     def _has_alternatives(self, loop: Loop, around: Sequence[Loop]) -> bool:
         """Whether several statements read elements for one scalar, one in each iteration.
 
-        Of a program as it was written, three or more: LLVM selects one of two addresses there, but
-        not behind the conditions and scalars that loops of schedules are generated with.
+        Of a program as written, three: LLVM selects one of two addresses there, not in schedules.
         """
         fewest = 1 if self._schedule.transformations else 2
         groups: defaultdict[tuple[str, Sequence[int]], list[isl.Set]] = defaultdict(list)
