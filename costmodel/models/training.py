@@ -35,7 +35,8 @@ STORED_EVERY = 20.0
 class Recipe:
     """Default hyperparameters of a training.
 
-    Training ends early after `patience` epochs without a better state, by default a fifth of all.
+    Training ends early after `patience` epochs without a better state, by default never: learning
+    rates fall in the last two thirds of their cycle, and states get better again then.
     `keeps_batches`: batches are collated once, and keep their pairs.
     """
 
@@ -117,7 +118,7 @@ class Trainer:
         self.longest_gradient = recipe.longest_gradient
         self.epochs = options.epochs if options.epochs is not None else recipe.epochs
         patience = options.patience if options.patience is not None else recipe.patience
-        self.patience = patience if patience is not None else max(20, self.epochs // 5)
+        self.patience = patience if patience is not None else self.epochs
         rate = options.learning_rate or recipe.learning_rate
         self.optimiser = torch.optim.AdamW(
             network.parameters(), lr=rate, weight_decay=recipe.weight_decay, fused=True

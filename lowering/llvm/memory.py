@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from llvmlite import ir
 from xdsl.dialects import affine, memref
@@ -10,11 +11,13 @@ from xdsl.ir import SSAValue
 
 from ...dialects.affine import PrefetchOp
 from ...dialects.errors import SourceError
+from ...dialects.memref import is_memref
 from ...passes.polyhedral.gathers import depends_on_data, needs_check
 from . import integers
 from .affine_expressions import emit_map
 from .bounds_checks import guard_pointer
 from .emitter import Buffer, Emitters, FunctionEmitter, constant, type_of
+from .flattened_subscripts import flattened
 from .types import I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
 
 
@@ -88,11 +91,19 @@ def affine_pointer(
 
     With None, nothing is accessed, and there need be no such element.
     """
-    subscripts = emit_map(emitter, op, op.map.data, emitter.all_values(op.indices))
-    buffer = emitter.buffer(op.memref)
+    operands, buffer = emitter.all_values(op.indices), emitter.buffer(op.memref)
+    subscripts = emit_map(emitter, op, op.map.data, operands)
     if accessed is None:
         return element_pointer(emitter, buffer, subscripts, inbounds=False)
-    pointer = element_pointer(emitter, buffer, subscripts, by_row=by_row)
+    assert is_memref(op.memref.type)
+    flat = flattened(op.map.data, op.memref.type.get_shape())
+    if flat is None:
+        pointer = element_pointer(emitter, buffer, subscripts, by_row=by_row)
+    else:
+        *outer, rows, columns = buffer.sizes
+        sizes = (*outer, integers.multiply(emitter, rows, columns))
+        elements = emit_map(emitter, op, flat, operands)
+        pointer = element_pointer(emitter, replace(buffer, sizes=sizes), elements)
     is_element = isinstance(op, affine.LoadOp | affine.StoreOp)
     always = is_element and any(map(depends_on_data, op.indices))
     return guard_pointer(emitter, op.memref, subscripts, pointer, accessed, always=always)

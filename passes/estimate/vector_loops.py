@@ -90,7 +90,7 @@ class VectorLoops:
             return None, False
         if self._can_be_vector(statement, innermost, loops):
             return innermost, False
-        return None, self._gathers_in_lanes(statement, innermost, loops)
+        return None, self._gathers_in_lanes(statement.statement.name, innermost, loops)
 
     def are_made_of_copies(self, name: str, loops: tuple[Loop, ...]) -> bool:
         """Whether LLVM makes vectors of stores that a short loop makes, which it unrolls before."""
@@ -114,12 +114,14 @@ class VectorLoops:
                 loop, self._schedule.functions_around(loop), sums
             )
             outer = loops[: place_of(loop, loops)]
-            members = map(self._program.statement, loop.schedule)
             found = self._free[id(loop)] = (
                 found
                 and not has_unlike_steps(self._program, loop, outer)
                 and not has_better_copies(self._program, loop, outer)
-                and all(self._gathers_in_lanes(each, loop, loops) for each in members)
+                and all(
+                    self._gathers_in_lanes(leaf.statement, loop, around)
+                    for leaf, around in leaves(loop, outer)
+                )
             )
         return found
 
@@ -146,12 +148,11 @@ class VectorLoops:
         return (
             self.is_in_step(loop, loops)
             and not self._has_conditions_inside(statement, loop, loops)
-            and self._gathers_in_lanes(statement, loop, loops)
+            and self._gathers_in_lanes(statement.statement.name, loop, loops)
         )
 
-    def _gathers_in_lanes(
-        self, statement: StatementStatistics, loop: Loop, loops: tuple[Loop, ...]
-    ) -> bool:
+    def _gathers_in_lanes(self, name: str, loop: Loop, loops: tuple[Loop, ...]) -> bool:
+        statement = self._program.statement(name)
         if not statement.gathers or loop.vector is not None:
             return True
         return gathers_in_lanes(statement, statement.direction(loops, loop))

@@ -16,8 +16,9 @@ def flatten_rows(statement: Statement, widths: Mapping[str, int]) -> Statement:
 
         for i, j: x[i][j]    ->    for k: x[k floordiv 8][k mod 8]
 
-    So there are no short loops, of which LLVM makes no vectors; it finds that the address is that
-    of element `k`. `widths` are the last extents of arrays, as far as they are known.
+    So there are no short loops, of which LLVM makes no vectors; the address is that of element `k`
+    (`lowering.llvm.flattened_subscripts`). `widths` are the last extents of arrays, as far as they
+    are known.
     """
     rank = len(statement.loops)
     found = {_width(access, rank, widths) for access in statement.reads}

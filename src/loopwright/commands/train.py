@@ -104,7 +104,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="peak learning rate (default: the model's own)",
     )
     parser.add_argument(
-        "--patience", type=int, metavar="N", help="stop after so many epochs without improvement"
+        "--patience",
+        type=int,
+        metavar="N",
+        help="stop after so many epochs without improvement (default: never)",
     )
     parser.add_argument(
         "--batch", type=int, metavar="N", help="pairs per batch (default: the model's own)"
