@@ -58,8 +58,7 @@ LONGEST_UNROLLED = 8.0
 (`lowering.llvm.short_loops`)."""
 
 MOST_UNROLLED_VECTORS = 256
-"""Operations up to which loops with marked vectors are unrolled fully (`lowering.llvm.unrolling`).
-"""
+"""Operations up to which loops of marked vectors are unrolled fully (`lowering.llvm.unrolling`)."""
 
 
 class VectorLoops:
