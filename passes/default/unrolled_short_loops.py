@@ -10,7 +10,7 @@ from ..estimate.local_extents import stored_statistics
 from ..estimate.program_statistics import ProgramStatistics, is_scalar
 from ..estimate.scheduling_context import SchedulingContext
 from ..machine.target import Target
-from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops, statements
+from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops, loops_around, statements
 from ..polyhedral.scop import Access, Statement
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
@@ -101,15 +101,29 @@ def _with_vectors(
     statistics: ProgramStatistics,
     widths: Widths,
 ) -> Schedule | None:
-    """The loops in vectors; where that is illegal, as scalars that hand on values in registers."""
+    """The loops in vectors, long recurrences as scalars that hand on values in registers.
+
+    None where a loop is neither.
+    """
     for statement, loop in vectors:
         members = [statistics.statements[name].statement for name in statements(loop.body)]
         width = widths(members, schedule.target)
         if width is None:
             return None
         marked = attempt(schedule, Vectorize((f"{statement}.{loop.name}",), width))
+        if marked is None and not _is_long_recurrence(schedule, statement, loop, statistics):
+            return None
         schedule = marked or schedule
     return schedule
+
+
+def _is_long_recurrence(
+    schedule: Schedule, name: str, loop: Loop, statistics: ProgramStatistics
+) -> bool:
+    outer = loops_around(schedule.tree, name)
+    place = next(k for k, each in enumerate(outer) if each.name == loop.name)
+    trips = statistics.statements[name].trips(outer)[place]
+    return trips > MOST_COPIES and not schedule.is_coincident(outer[place])
 
 
 def _stores_backwards(name: str, vector: Loop, nest: Tree, statistics: ProgramStatistics) -> bool:

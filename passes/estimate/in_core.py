@@ -345,7 +345,7 @@ class InCoreTime:
         waits = self._wait(statement, loops, innermost)
         if not waits:
             return 0.0
-        if not is_repeated and self._is_left_in_memory(loops, innermost):
+        if vector is None and not is_repeated and self._is_left_in_memory(loops, innermost):
             waits += self._program.machine.store_forwarding
         trips = statement.trips(loops)
         chains = prod(
