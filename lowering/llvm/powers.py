@@ -60,6 +60,7 @@ def power(emitter: FunctionEmitter, operands: Sequence[ir.Value], flags: Sequenc
     ):
         (value,) = values
         if value == -0.5:
+            base = _without_negative_zero(emitter, base)
             return _of_lowest(emitter, base, reciprocal_root(emitter, base, flags), 0.0)
         if not _is_known_to_llvm(value):
             of_lowest = inf if value > 0 else 0.0
@@ -76,11 +77,11 @@ def _of_roots(
     """x^(n + k/4) as x^n times the square roots that make x^(k/4); LLVM only does k = 2.
 
     Of a negative exponent, the reciprocal: that is an exact division, as estimates of reciprocals
-    make NaN of zero, and of a base that is no negative zero, whose reciprocal would be negative.
+    make NaN of zero.
     """
     builder, kind = emitter.builder, base.type
     if exponent < 0:
-        base = builder.fadd(base, ir.Constant(kind, 0.0))
+        base = _without_negative_zero(emitter, base)
         flags = [flag for flag in flags if flag not in ("fast", "nsz")]
     whole, part = divmod(abs(exponent), 1)
     half = emitter.call_intrinsic("llvm.sqrt", [base], kind, flags=flags)
@@ -95,6 +96,11 @@ def _of_roots(
         square = builder.fmul(square, square, flags=flags) if remaining else square
     result = reduce(lambda one, other: builder.fmul(one, other, flags=flags), factors)
     return builder.fdiv(ir.Constant(kind, 1.0), result) if exponent < 0 else result
+
+
+def _without_negative_zero(emitter: FunctionEmitter, base: ir.Value) -> ir.Value:
+    """A base of negative powers: the reciprocal of a negative zero's root would be negative."""
+    return emitter.builder.fadd(base, ir.Constant(base.type, 0.0))
 
 
 def _of_lowest(

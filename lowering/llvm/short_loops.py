@@ -30,6 +30,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ...passes.estimate.elementary_functions import OPERATIONS, function_name
+from ...passes.estimate.short_inner_loops import SHORTEST
 from ...passes.estimate.strided_accesses import LARGEST_STRIDE
 from ..loops.operations import operations
 from .gathering_loops import gathering_loops
@@ -48,9 +49,6 @@ from .unrolling import (
 
 if TYPE_CHECKING:
     from ...passes.machine.target import Target
-
-SHORTEST = 4
-"""Iterations of a loop that can be vectorised (SLP) once it is unrolled."""
 
 SHORTEST_VECTORS = 8
 """Iterations from which on a loop is vectorised before it is unrolled."""

@@ -52,7 +52,7 @@ def _innermost_bodies(schedule: Schedule) -> Iterator[tuple[str, ...]]:
 def _peeled(schedule: Schedule, members: Sequence[str], context: SchedulingContext) -> Schedule:
     """The program with the innermost loop around statements cut where its interior begins and ends.
 
-    As it was where that is a small part of the loop, or all.
+    As it was where that is a small part of the loop, or all, or runs nothing.
     """
     known = context.statistics(schedule.scop).statements
     loop = loops_around(schedule.tree, members[0])[-1]
@@ -69,7 +69,9 @@ def _peeled(schedule: Schedule, members: Sequence[str], context: SchedulingConte
     begin, end = max(pairwise(ordered), key=lambda part: part[1] - part[0])
     if end - begin < LEAST_INTERIOR * (ordered[-1] - ordered[0]):
         return schedule
-    inside = next(name for name in members if _runs_at(known[name], loop, begin))
+    inside = next((name for name in members if _runs_within(known[name], loop, begin, end)), None)
+    if inside is None:
+        return schedule
     places = [text_of_sum(cuts[at]) for at in (begin, end) if at not in (ordered[0], ordered[-1])]
     with suppress(TransformationError):
         return split_parts(schedule, inside, loop.name, places)[0]
@@ -89,10 +91,13 @@ def _cuts(statement: StatementStatistics, iterator: int) -> Iterator[tuple[int, 
         yield high.to_python() + 1, last and sum_of(last, {"": 1})
 
 
-def _runs_at(statement: StatementStatistics, loop: Loop, value: int) -> bool:
-    """Whether a loop's value is among those at which a statement runs."""
+def _runs_within(statement: StatementStatistics, loop: Loop, begin: int, end: int) -> bool:
+    """Whether a statement runs at a loop's values from one to before the other."""
     iterator = statement.iterator_of(loop)
     assert iterator is not None
-    return not statement.points.fix_val(
-        _SET, iterator, isl.Val.int_from_si(statement.points.get_ctx(), value)
-    ).is_empty()
+    points = statement.points.lower_bound_val(_SET, iterator, _value(statement, begin))
+    return not points.upper_bound_val(_SET, iterator, _value(statement, end - 1)).is_empty()
+
+
+def _value(statement: StatementStatistics, number: int) -> isl.Val:
+    return isl.Val.int_from_si(statement.points.get_ctx(), number)

@@ -83,14 +83,15 @@ def test_powers_of_minus_infinity(exponent: float) -> None:
         assert (a == (0 if exponent < 0 else np.inf)).all()
 
 
-def test_powers_of_minus_zero() -> None:
-    function = load("""func.func @f(%a: memref<16xf32>) {
-      %e = arith.constant -0.25 : f32
-      affine.for %i = 0 to 16 {
+@pytest.mark.parametrize("exponent", [-0.25, -0.5])
+def test_powers_of_minus_zero(exponent: float) -> None:
+    function = load(f"""func.func @f(%a: memref<16xf32>) {{
+      %e = arith.constant {exponent} : f32
+      affine.for %i = 0 to 16 {{
         %x = affine.load %a[%i] : memref<16xf32>
         %r = math.powf %x, %e : f32
-        affine.store %r, %a[%i] : memref<16xf32> }
-      return }""")["f"]
+        affine.store %r, %a[%i] : memref<16xf32> }}
+      return }}""")["f"]
     for fast_math in (False, True):
         a = np.full(16, -0.0, np.float32)
         function.compile("default", fast_math=fast_math)(a)

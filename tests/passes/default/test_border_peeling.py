@@ -95,3 +95,35 @@ def test_what_runs_everywhere_is_not_cut() -> None:
     }""")["f"]
     context = SchedulingContext(infer_extents(function.scop, {"n": 1000}), 1)
     assert peeled_borders(Schedule.original(function.scop), context) is None
+
+
+@pytest.mark.parametrize(("step", "size"), [(1, 60), (2, 5), (2, 60)])
+@pytest.mark.parametrize("has_interior", [True, False])
+def test_an_interior_may_begin_between_iterations_or_have_none(
+    step: int, size: int, has_interior: bool
+) -> None:
+    inside = "affine.store %a, %B[%j] : memref<?xf32>" if has_interior else ""
+    function = loopwright.load(f"""
+    func.func @f(%n: index, %A: memref<?xf32>, %B: memref<?xf32>) {{
+      affine.for %j = 0 to %n step {step} {{
+        %a = affine.load %A[%j] : memref<?xf32>
+        affine.if affine_set<(d0) : (-d0 >= 0)>(%j) {{
+          affine.store %a, %B[%j] : memref<?xf32>
+        }} else {{
+          {inside}
+        }}
+        affine.if affine_set<(d0)[s0] : (d0 - s0 + 2 >= 0)>(%j)[%n] {{
+          affine.store %a, %A[%j] : memref<?xf32>
+        }}
+      }}
+      return
+    }}""")["f"]
+    context = SchedulingContext(infer_extents(function.scop, {"n": size}), 1)
+    peeled = peeled_borders(Schedule.original(function.scop), context)
+    source = np.arange(size, dtype=np.float32)
+    expected, actual = np.zeros_like(source), np.zeros_like(source)
+    function.compile(None)(size, source.copy(), expected)
+    function.compile(None if peeled is None else str(peeled))(size, source.copy(), actual)
+    np.testing.assert_array_equal(actual, expected)
+    if not has_interior:
+        assert peeled is None
