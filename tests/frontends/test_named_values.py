@@ -126,7 +126,8 @@ def test_constants_that_change() -> None:
 
 def assigned_twice(x: Any) -> None:
     for i in range(x.shape[0]):
-        x[i] = (v := x[i]) + (v := x[i] * 3)  # noqa: F841
+        x[i] = (v := x[i]) + (v := x[i] * 3)
+        x[i] += v
 
 
 def read_before(x: Any) -> None:
