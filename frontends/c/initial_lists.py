@@ -50,7 +50,7 @@ def collect(
         last = None
         if (named := _named(each)) is not None:
             path, last, each = named
-            if len(path) > len(extents):
+            if len(path) > len(extents) or last == 0:
                 return False
             inner = extents[len(path) :]
             at = sum(one * prod(extents[n + 1 :]) for n, one in enumerate(path))
@@ -73,8 +73,10 @@ def collect(
                     return False
                 given[(*position, *_place(first, extents))] = found[0]
             else:
-                row = _place(first, extents)[: len(extents) - len(inner)]
-                if not collect(each, (*position, *row), inner, given):
+                row = (*position, *_place(first, extents)[: len(extents) - len(inner)])
+                for old in [one for one in given if one[: len(row)] == row]:
+                    del given[old]  # a list takes the place of all that was given before
+                if not collect(each, row, inner, given):
                     return False
             at = first + prod(inner)
     return True
@@ -90,19 +92,37 @@ def _place(number: int, extents: Sequence[int]) -> Position:
 
 
 def _named(value: cindex.Cursor) -> tuple[Position, int, cindex.Cursor] | None:
-    """The first element that a value names, how many it is for, and the value: `[0 ... 3] = x`."""
+    """The first element that a value names, how many it is for, and the value: `[0 ... 3] = x`.
+
+    It is for none where the names are no numbers, or one before the last is a range.
+    """
     tokens = [each.spelling for each in value.get_tokens()]
     if not tokens or tokens[0] != "[" or value.kind.name != "UNEXPOSED_EXPR":
         return None
     *written, given = value.get_children()
     numbers = [evaluate(each) for each in written]
-    if not numbers or not all(isinstance(each, int) and each >= 0 for each in numbers):
-        return ((), 0, value) if not numbers else ((-1,), 0, value)
-    path = tuple(int(each) for each in numbers if each is not None)
-    if "..." not in tokens[: tokens.index("=") if "=" in tokens else 0]:
+    path = tuple(each for each in numbers if isinstance(each, int) and each >= 0)
+    *before, is_range = _ranges(tokens)
+    if any(before) or not len(path) == len(numbers) == len(before) + 1 + is_range:
+        return (), 0, value
+    if not is_range:
         return path, 1, given
     *outer, low, high = path
     return (*outer, low), high - low + 1, given
+
+
+def _ranges(tokens: Sequence[str]) -> list[bool]:
+    """Whether each of the names at the beginning, as in `[1][0 ... 3] = x`, is a range."""
+    found: list[bool] = []
+    depth = 0
+    for token in tokens:
+        if token == "[" and not depth:
+            found.append(False)
+        elif not depth:
+            break
+        depth += (token == "[") - (token == "]")
+        found[-1] |= token == "..."
+    return found
 
 
 def constant_table(variable: cindex.Cursor, kind: CType) -> Table | None:

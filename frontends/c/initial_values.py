@@ -12,6 +12,7 @@ from ...dialects.locations import Location
 from .c_types import INT, LONG, ArrayType, NumberType
 from .initial_lists import Position, collect, shape
 from .read_expressions import ExpressionReader
+from .side_effects import has_effects
 from .tree import (
     Assignment,
     Binary,
@@ -52,6 +53,8 @@ def initial_elements(
         value: Expression = Literal(place, INT, 0)
         if each in given:
             value = reader.read(given[each])
+            if list(given.values()).count(given[each]) > 1 and has_effects(value):
+                return None  # `[0 ... 3] = k++`, which C evaluates once
         subscripts = [Literal(place, INT, number) for number in each]
         statements.append(_set(symbol, subscripts, value, place))
     return statements

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from .c_types import CType, IntegerType
+from .c_types import BOOL, CType, IntegerType
 from .tree import (
     Assignment,
     Binary,
@@ -95,8 +95,8 @@ def tested(test: Expression) -> tuple[list[Expression], Expression]:
         for each in behind
         if isinstance(each, Assignment) and isinstance(each.target, Name)
     }
-    if len(old) != len(behind):
-        return [], test
+    if len(old) != len(behind) or any(each.type == BOOL for each in old):
+        return [], test  # what a truth value was cannot be computed from what it is
     return [*before, *behind], _with_old(left, old)
 
 

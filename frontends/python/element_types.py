@@ -64,6 +64,11 @@ class ElementType:
                 if extent < 0:
                     raise ValueError(f"{self.name}[...]: the extent {extent} is negative")
                 checked.append(int(extent))
+            elif isinstance(extent, slice):
+                raise TypeError(
+                    f"{self.name}[...]: ':' is no extent; give each a name or a number, "
+                    f'{self.name}["N", 3], or leave out the annotation'
+                )
             else:
                 raise TypeError(
                     f"{self.name}[...]: the extent {extent!r} is neither a number nor a name; "

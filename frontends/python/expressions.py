@@ -170,6 +170,9 @@ class Expressions:
             raise self.source.error(
                 node, "a kernel has no text", "make the text outside of the kernel"
             )
+        if isinstance(node, ast.NamedExpr):
+            reason = f"'{node.target.id}' is assigned where it is not always, or read before"
+            raise self.source.error(node, reason, "assign it in a statement of its own")
         raise self.source.error(
             node, "this expression is not supported", "kernels compute with numbers and arrays"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 from .meanings import copied
@@ -34,7 +35,10 @@ class NamedValues(ast.NodeTransformer):
 
     def visit_While(self, node: ast.While) -> ast.While:
         """A loop, whose condition is computed before each iteration."""
-        if not any(isinstance(each, ast.Continue) for one in node.body for each in ast.walk(one)):
+        pieces = (each for one in node.body for each in ast.walk(one))
+        if not _is_read_before(node.test) and not any(
+            isinstance(each, ast.Continue) for each in pieces
+        ):
             node.test = cast(ast.expr, self.visit(node.test))
         again = [copied(each) for each in self._before]
         node.body = [*self._visited(node.body), *again]
@@ -43,7 +47,8 @@ class NamedValues(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> ast.For:
         """A loop, whose sequence is evaluated once."""
-        node.iter = cast(ast.expr, self.visit(node.iter))
+        if not _is_read_before(node.iter):
+            node.iter = cast(ast.expr, self.visit(node.iter))
         node.body, node.orelse = self._visited(node.body), self._visited(node.orelse)
         return node
 
@@ -74,10 +79,10 @@ class NamedValues(ast.NodeTransformer):
         """What has names of its own, or reads a name before it is assigned, stays as it is."""
         if isinstance(node, _OWN_SCOPES):
             return node
-        if isinstance(node, ast.Expr | ast.Assign | ast.AugAssign | ast.Return | ast.If) and (
-            _reads_before(node.test if isinstance(node, ast.If) else node)
-        ):
-            return node
+        if isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef):
+            evaluated = node.test if isinstance(node, ast.If) else node
+            if _is_read_before(evaluated):
+                return node
         return super().generic_visit(node)
 
     def _visited(self, statements: list[ast.stmt]) -> list[ast.stmt]:
@@ -88,18 +93,29 @@ class NamedValues(ast.NodeTransformer):
         return found
 
 
-def _reads_before(node: ast.AST) -> bool:
-    """Whether a name is read to the left of its assignment inside of an expression."""
-    pieces = list(ast.walk(node))
-    first = {
-        each.target.id: (each.target.lineno, each.target.col_offset)
-        for each in pieces
-        if isinstance(each, ast.NamedExpr)
-    }
-    return any(
-        isinstance(each, ast.Name)
-        and isinstance(each.ctx, ast.Load)
-        and each.id in first
-        and (each.lineno, each.col_offset) < first[each.id]
-        for each in pieces
-    ) or (isinstance(node, ast.AugAssign) and bool(first))
+def _is_read_before(node: ast.AST) -> bool:
+    """Whether a name is read before an assignment to it inside of an expression."""
+    read: set[str] = set()
+    for each in _evaluated(node):
+        if isinstance(each, ast.NamedExpr):
+            inside = (one for one in ast.walk(each) if isinstance(one, ast.NamedExpr))
+            if any(one.target.id in read for one in inside) or _is_read_before(each.value):
+                return True
+            read.add(each.target.id)
+        elif isinstance(each, ast.Name):
+            read.add(each.id)
+    return False
+
+
+def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
+    """The pieces of an expression or assignment in the order in which Python evaluates them."""
+    yield node
+    if isinstance(node, ast.NamedExpr):
+        return  # what is inside moves with it
+    parts: Iterable[ast.AST] = ast.iter_child_nodes(node)
+    if isinstance(node, ast.Assign):
+        parts = (node.value, *node.targets)
+    elif isinstance(node, ast.IfExp):
+        parts = (node.test, node.body, node.orelse)
+    for each in parts:
+        yield from _evaluated(each)

@@ -10,6 +10,7 @@ from ..text.data_loops import head
 from ..text.emitter import Emitter
 from .element_types import i64
 from .expressions import Expressions
+from .refused_statements import ELSE
 from .source import PythonSource
 from .values import Scalar
 
@@ -64,7 +65,7 @@ class Opaque:
     def repeat(self, node: ast.While, body: Body) -> None:
         """A `while` loop; raises SourceError."""
         if node.orelse:
-            raise self.source.error(node.orelse[0], "'else' behind a loop is not supported")
+            raise self.source.error(node.orelse[0], *ELSE)
         with self.expressions.guards.in_opaque():
             condition = self.expressions.condition(node.test)
             with self.emitter.block() as before:

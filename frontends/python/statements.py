@@ -22,7 +22,7 @@ from .nests import Nests
 from .opaque import Opaque
 from .promises import Promise, prange
 from .reductions import Reductions
-from .refused_statements import REFUSED
+from .refused_statements import ELSE, REFUSED
 from .results import Result, spelled_result
 from .source import PythonSource
 from .values import Kind, Scalar, Value, element_of
@@ -212,7 +212,7 @@ class Statements:
 
     def _loop(self, node: ast.For) -> None:
         if node.orelse:
-            raise self.source.error(node.orelse[0], "'else' behind a loop is not supported")
+            raise self.source.error(node.orelse[0], *ELSE)
         if not isinstance(node.target, ast.Name):
             raise self.source.error(node.target, "a loop has one variable", "write `for i in ...`")
         name = node.target.id

@@ -152,5 +152,7 @@ def test_element_types() -> None:
     assert type(f64(1)) is np.float64 and str(f64["n", 3]) == "f64[n, 3]"
     with pytest.raises(ValueError, match="extent -1 is negative"):
         f64[-1]
+    with pytest.raises(TypeError, match=r"f64\[\.\.\.\]: ':' is no extent; give each a name"):
+        loopwright.f64[:, :]  # pyright: ignore[reportUnusedExpression]
     with pytest.raises(TypeError, match=r"extent 1\.5 is neither a number nor a name"):
         f64["n", 1.5]

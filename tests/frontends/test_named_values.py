@@ -50,6 +50,14 @@ def halves(x: Any, y: Any) -> None:
         y[i] = count + (t := 2.0) + t
 
 
+def in_order(x: Any, y: Any) -> None:
+    k = -1
+    for i in range(x.shape[0]):
+        y[i] += (v := x[i]) * v
+        y[i] -= w if (w := y[(k := k + 1)]) > 1 else -w
+        y[k] = (k := i) + 1
+
+
 def both_sides(x: Any, y: Any) -> None:
     k = 1.0
     for i in range(x.shape[0]):
@@ -88,7 +96,7 @@ def flattened(x: Any, y: Any) -> None:
     y[0] = total
 
 
-FUNCTIONS = [conditions, halves, both_sides, constants, lists, flattened]
+FUNCTIONS = [conditions, halves, in_order, both_sides, constants, lists, flattened]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda each: each.__name__)
@@ -114,3 +122,27 @@ def test_constants_that_change() -> None:
             kernel.check(x, y)
     finally:
         Settings.alpha = before
+
+
+def assigned_twice(x: Any) -> None:
+    for i in range(x.shape[0]):
+        x[i] = (v := x[i]) + (v := x[i] * 3)
+        x[i] += v
+
+
+def read_before(x: Any) -> None:
+    k = 16
+    while k > (k := k // 2):
+        x[0] += k
+
+
+def moved_target(x: Any) -> None:
+    k = 0
+    for _ in range(x.shape[0]):
+        x[(k := k + 1) - 1] = k
+
+
+@pytest.mark.parametrize("function", [assigned_twice, read_before, moved_target])
+def test_another_order_is_refused(function: Callable[..., None]) -> None:
+    with pytest.raises(loopwright.errors.SourceError, match=r"'[vk]' is assigned where"):
+        loopwright.kernel(function).check(np.ones(6))
