@@ -54,7 +54,8 @@ class ReshapeForms:
                 raise self.source.error(node, f"{said}, which are not as many")
             self._require_zero(difference, f"{said}, which are not as many for these sizes", node)
         is_shared = self._has_name(base.array, operand)
-        is_copy = is_shared and not (_keeps_memory(view) or self._is_contiguous(base))
+        keeps_memory = name != "ravel" and _keeps_memory(view)  # What `ravel` gives has no gaps.
+        is_copy = is_shared and not (keeps_memory or self._is_contiguous(base))
         return replace(view, may_be_copy=base.may_be_copy or is_copy)
 
     def _require_zero(self, value: Affine, message: str, node: ast.Call) -> None:

@@ -98,6 +98,8 @@ MISTAKES = (
     ("B = A.T.reshape(-1)\n    B[0] = 1.0", "may be a copy in NumPy"),
     ("B = A.T.reshape(-1)\n    A[0, 0] = B[3]", "may be a copy in NumPy"),
     ("A[:, 1:3].reshape(-1)[0] = 1.0", "may be a copy in NumPy"),
+    ("b = x[::2].ravel()\n    x[0] = b[1]", "may be a copy in NumPy"),
+    ("for k, v in enumerate(x[::2].ravel()):\n        x[k] = v", "may be a copy in NumPy"),
     ("A[:] = A.reshape(5, -1)[0, 0]", "divide|not as many"),
     ("A[:] = x.reshape(3, 4)[0, 0]", "not as many"),
 )
