@@ -119,9 +119,8 @@ class Expressions:
         if isinstance(node, Unsupported):
             raise SourceError(node.reason, node.place, node.hint)
         if isinstance(node, Assignment):
-            if increments(node) and isinstance(
-                node.target, Name
-            ):  # all others are statements of their own
+            # All others are statements of their own.
+            if increments(node) and isinstance(node.target, Name):
                 raise SourceError(
                     "a variable is set where '?:', '&&', '||' or the condition of a loop "
                     "may leave it as it is",

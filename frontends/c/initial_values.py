@@ -53,7 +53,7 @@ def initial_elements(
         value: Expression = Literal(place, INT, 0)
         if each in given:
             value = reader.read(given[each])
-            if list(given.values()).count(given[each]) > 1 and has_effects(value):
+            if has_effects(value) and list(given.values()).count(given[each]) > 1:
                 return None  # `[0 ... 3] = k++`, which C evaluates once
         subscripts = [Literal(place, INT, number) for number in each]
         statements.append(_set(symbol, subscripts, value, place))

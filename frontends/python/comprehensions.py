@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import cast
 
 from .captured import Captured
+from .hoisting import Hoisting
 from .meanings import copied, meant
 from .source import PythonSource
 from .unused_names import unused_name
@@ -31,7 +32,7 @@ _FIRST: dict[object, ast.expr] = {
 """What a reduction begins with; a minimum or maximum begins with its first element."""
 
 
-class Comprehensions(ast.NodeTransformer):
+class Comprehensions(Hoisting, ast.NodeTransformer):
     """Writes reductions over generators and lists as loops before their statement.
 
     y[i] = sum(A[i, j] * x[j] for j in range(n))   ->   total = 0
@@ -44,19 +45,10 @@ class Comprehensions(ast.NodeTransformer):
         self.captured = captured
         self.taken = taken
         self.source = source
-        self._before: list[ast.stmt] = []
+        super().__init__()
         self._is_chosen = False
 
     # Statements
-
-    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
-        """The node, or the statements that it is."""
-        if not isinstance(node, ast.stmt) or isinstance(node, ast.FunctionDef):
-            return cast(ast.AST, super().visit(node))
-        outer, self._before = self._before, []
-        found = cast(ast.AST, super().visit(node))
-        before, self._before = self._before, outer
-        return [*before, cast(ast.stmt, found)] if before else found
 
     def visit_While(self, node: ast.While) -> ast.While:
         """A loop, whose condition has no reduction: it would have to be computed again."""

@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import cast
 
+from .hoisting import Hoisting
 from .meanings import copied
 
 _OWN_SCOPES = (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
 
 
-class NamedValues(ast.NodeTransformer):
+class NamedValues(Hoisting, ast.NodeTransformer):
     """Writes named values as assignments, where they are always evaluated.
 
         if (v := A[i]) > 0:      ->    v = A[i]
@@ -20,18 +21,6 @@ class NamedValues(ast.NodeTransformer):
 
     A `while` loop without `continue` computes them again at its end.
     """
-
-    def __init__(self) -> None:
-        self._before: list[ast.stmt] = []
-
-    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
-        """The node, or the statements that it is."""
-        if not isinstance(node, ast.stmt) or isinstance(node, ast.FunctionDef):
-            return cast(ast.AST, super().visit(node))
-        outer, self._before = self._before, []
-        found = cast(ast.AST, super().visit(node))
-        before, self._before = self._before, outer
-        return [*before, cast(ast.stmt, found)] if before else found
 
     def visit_While(self, node: ast.While) -> ast.While:
         """A loop, whose condition is computed before each iteration."""

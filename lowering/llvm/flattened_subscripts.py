@@ -24,6 +24,8 @@ def flattened(subscripts: AffineMap, shape: Sequence[int]) -> AffineMap | None:
     if len(subscripts.results) < 2 or shape[-1] <= 0:
         return None
     *outer, row, column = subscripts.results
+    if not any(isinstance(each, AffineBinaryOpExpr) for each in linear_terms(column)[0]):
+        return None  # Most columns are sums of loops.
     terms: defaultdict[AffineExpr, int] = defaultdict(int)
     constant = 0
     for expression, factor in ((row, shape[-1]), (column, 1)):

@@ -19,11 +19,9 @@ from ..polyhedral.schedule_tree import Leaf, Loop, loops, loops_around, statemen
 from ..schedules.affine_sums import text_of_sum
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
+from .guard_splitting import LEAST_INTERIOR
 from .size_sums import SizeSum, size_sum, sum_of
 from .steps import split_parts
-
-LEAST_INTERIOR = 1 / 3
-"""The part of a loop's iterations that must run the same statements."""
 
 _SET = isl.dim_type.set
 

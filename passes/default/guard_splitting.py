@@ -24,7 +24,7 @@ from .size_sums import size_sum, sum_of
 from .steps import split_parts
 
 LEAST_INTERIOR = 1 / 3
-"""The part of a loop's values for which the conditions must hold."""
+"""The part of a loop's values for which the conditions must hold, or the same statements run."""
 
 _SET = isl.dim_type.set
 

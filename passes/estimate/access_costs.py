@@ -269,7 +269,7 @@ def _is_stored_between(
     return False
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _never_meet(one: Access, other: Access) -> bool:
     """Whether no instance of a statement touches the same element with both of its accesses."""
     return one.relation.is_disjoint(other.relation)

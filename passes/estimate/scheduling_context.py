@@ -103,15 +103,16 @@ class SchedulingContext:
         """What is known of the statements of a program at these sizes, found out once."""
         found = self._programs.get(id(scop))
         if found is None:
+            unchecked = self._unchecked(scop)
             statements = {
-                statement.name: self._statement(statement, self._unchecked(scop, statement))
+                statement.name: self._statement(statement, unchecked[statement.name])
                 for statement in scop.statements
             }
             found = self._programs[id(scop)] = ProgramStatistics(scop, self.sizes, statements)
         return found
 
-    def _unchecked(self, scop: Scop, statement: Statement) -> frozenset[LoadOp]:
-        """The gathers of a statement whose subscripts the loops do not compare with extents."""
+    def _unchecked(self, scop: Scop) -> dict[str, frozenset[LoadOp]]:
+        """The gathers whose subscripts the loops do not compare with extents, by statement."""
         arrays = argument_arrays(scop)
 
         def shape(array: SSAValue) -> list[int | None]:
@@ -122,8 +123,11 @@ class SchedulingContext:
                 if not isinstance(each, AffineExpr)
             ]
 
-        inspected = inspections(scop).gathers.get(statement.name, frozenset())
-        return inspected | bounded_gathers(statement, shape)
+        inspected = inspections(scop).gathers
+        return {
+            each.name: inspected.get(each.name, frozenset()) | bounded_gathers(each, shape)
+            for each in scop.statements
+        }
 
     def _statement(self, statement: Statement, inspected: frozenset[LoadOp]) -> StatementStatistics:
         """Steps that change a program leave most of its statements as they are."""

@@ -255,11 +255,12 @@ def _under(condition: SSAValue, value: SSAValue, known: Ranges, *, holds: bool) 
         return range_of(value, known)  # It never comes to that.
     if value is operand:
         return narrowed
-    owner = value.owner
-    if not isinstance(owner, Operation) or operand not in owner.operands or value not in known:
-        return range_of(value, known)
-    found = _RULES[owner.name](owner, {**known, operand: narrowed})
-    return found if found is not None and known[value].contains(found) else known[value]
+    owner, before = value.owner, range_of(value, known)
+    rule = _RULES.get(owner.name) if isinstance(owner, Operation) else None
+    if not isinstance(owner, Operation) or rule is None or operand not in owner.operands:
+        return before
+    found = rule(owner, {**known, operand: narrowed})
+    return found if found is not None and before.contains(found) else before
 
 
 def _compared(condition: SSAValue, *, holds: bool) -> tuple[SSAValue, int, int] | None:

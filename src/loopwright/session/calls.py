@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from types import NoneType
 from typing import Annotated, Any, get_args, get_origin
 
 from ..support.json_records import Record, annotations_of, schema_of, value_schema
@@ -84,10 +85,10 @@ class Parameter:
 
     def check(self, value: Any) -> Any:
         """A value of plain JSON as the method takes it; raises CallError."""
-        if not self.is_required and _is_none(value):
+        given: Any = value.__class__
+        if given is NoneType and not self.is_required:
             return self.default
         kind = get_args(self.kind)[0] if get_origin(self.kind) is Annotated else self.kind
-        given: Any = value.__class__
         items: list[object] = list(value) if given in (list, dict) else [value]
         taken: Any = tuple(items) if given is list and get_origin(kind) is tuple else value
         wrong = mismatch(taken, kind)
@@ -163,7 +164,3 @@ def _call(name: str, method: Callable[..., Record]) -> Call:
         if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD and each.name != "self"
     )
     return Call(name, inspect.getdoc(method) or "", parameters, hints["return"], method)
-
-
-def _is_none(value: object) -> bool:
-    return value is None
