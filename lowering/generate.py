@@ -29,6 +29,7 @@ from .loops.narrow_arithmetic import narrow_arithmetic
 from .loops.storage import Storage, place_local_arrays, possible_homes
 from .loops.subscript_inspection import SubscriptInspection
 from .memory.accumulator_prefetching import prefetch_accumulators
+from .memory.anticipated_loads import hoist_anticipated_loads
 from .memory.diagonal_vectors import carry_diagonal_vectors
 from .memory.elementwise_rows import elementwise_rows
 from .memory.mask_hoisting import hoist_masks
@@ -36,7 +37,9 @@ from .memory.scalar_replacement import replace_scalars
 from .memory.shifted_vectors import carry_shifted_vectors
 from .memory.software_prefetching import prefetch_and_bypass
 from .memory.store_to_load_forwarding import remove_redundant_accesses
+from .memory.sunk_stores import sink_stores
 from .memory.unread_arrays import remove_unread_arrays
+from .nest.alternatives import join_alternatives
 from .nest.ast_to_nest import ast_to_nest
 from .nest.build_ast import build_ast
 from .nest.index_expression import Index
@@ -114,10 +117,12 @@ def _generate(
         size_parameter(name): builder.named(value)
         for name, value in zip(tile_sizes, tiles, strict=True)
     }
+    values = {**parameters, **known}
     if statements(schedule.tree):
+        joined = join_alternatives(scop, schedule.tree, domains)
         with stage("AST"):
-            ast = build_ast(schedule.tree, domains, context, _asked_loops(schedule))
-        nest = ast_to_nest(ast, {**parameters, **known}, builder.new_variable)
+            ast = build_ast(joined.tree, joined.domains, context, _asked_loops(schedule))
+        nest = joined.apart(ast_to_nest(ast, values, builder.new_variable), parameters)
     marked = [loop for loop in loops(schedule.tree) if loop.vector is not None]
 
     def no_homes(names: Container[str]) -> list[Loop]:
@@ -181,7 +186,6 @@ def _generate(
         _add_opaque_regions(scop, function)
     if history is None:
         return function, None
-    values = {**parameters, **known}
     marks = tuple(emitter.vectors), tuple(emitter.independent)
     steps = tuple(history.rewritings)
     return function, Generated(scop, nest, placements, values, context, *marks, steps)
@@ -191,8 +195,9 @@ def _passes(
     target: Target, *, vectors: bool
 ) -> Iterator[tuple[str, Sequence[Callable[[func.FuncOp], None]]]]:
     """What rewrites loop IR in place, in groups that validation compares before and after."""
-    yield "values in registers", [hoist_masks, replace_scalars]
+    yield "values in registers", [hoist_masks, hoist_anticipated_loads, replace_scalars]
     if vectors:
+        yield "results of conditionals", [sink_stores]
         yield "forwarding", [remove_redundant_accesses]
         for carry in (carry_diagonal_vectors, carry_shifted_vectors):
             yield "shuffles of carried vectors", [partial(carry, target=target)]

@@ -83,6 +83,24 @@ class LoopAccesses:
         moved = (each.at(variable, lower[0]) if len(lower) == 1 else each for each in found)
         return {each for each in moved if not self.varies(each, loop)}
 
+    def is_loaded(self, address: Address, block: Block) -> bool:
+        """Whether a block loads from an address whenever it runs."""
+        return any(op.results and self._address(op) == address for op in block.ops)
+
+    def is_stored(self, address: Address, block: Block) -> bool:
+        """Whether all branches of one of a block's conditionals store to an address."""
+        return any(
+            op.regions
+            and all(
+                region.blocks
+                and any(not inner.results and self._address(inner) == address for inner in ops)
+                for region in op.regions
+                for ops in [region.block.ops if region.blocks else ()]
+            )
+            for op in block.ops
+            if isinstance(op, xdsl_affine.IfOp)
+        )
+
     def runs(self, loop: xdsl_affine.ForOp, known: Sequence[Comparison]) -> bool:
         """Whether a loop certainly has an iteration, where these conditions hold, too."""
         upper = self.addresses.results(loop.upperBoundMap, loop.upperBoundOperands)

@@ -5,8 +5,9 @@ values from registers, and stores that are gone or come later. The rewriting is 
 
 - a load that is gone is of an address whose value is known, and its users have that value;
 - no load that is still there, or is added, can see what is out of date in memory;
-- an added access is to an element that the loop beside it accesses anyway, and that loop runs;
+- an added access is to an element that its block accesses anyway, or a loop in it that runs;
 - an added store writes the value that its address has;
+- a value that a branch now results in is what each of its blocks has stored to one address;
 - a value that a loop carries is that of one address at the beginning of every iteration;
 - at the end of every loop and branch nothing is out of date that was not so before.
 """
@@ -96,16 +97,25 @@ class _Simulation:
                 self._kept(operation, twin, state)
             elif isinstance(operation, xdsl_affine.ForOp):
                 self._carrying(operation, twin, state)
+            elif operation.results:
+                self._selecting(operation, twin, state)
             else:
                 self._guarded(operation, twin, state)
         self._gone(left, None, state)
 
     def _twin(self, operation: Operation) -> Operation | None:
-        """What an operation was: the loop itself for one that now carries values, or its guard."""
+        """What an operation was: a loop for one that now carries values, or for its guard.
+
+        A branch for one that now has a result.
+        """
         if operation in self.twins:
             return self.twins[operation]
-        loop = _loop_in(operation)
-        twin = None if loop is None else self.twin_blocks.get(loop.body.block)
+        if isinstance(operation, xdsl_affine.IfOp) and operation.results:
+            inside = operation.then_region.block
+        else:
+            loop = _loop_in(operation)
+            inside = None if loop is None else loop.body.block
+        twin = None if inside is None else self.twin_blocks.get(inside)
         return None if twin is None else twin.parent_op()
 
     def _gone(self, left: Iterator[Operation], end: Operation | None, state: Memory) -> None:
@@ -145,7 +155,7 @@ class _Simulation:
         address = self.after.address(operation)
         if address is None:
             raise NotKnownError(f"{operation.name} is added")
-        if not self._is_made_anyway(operation, address):
+        if not self._is_made_anyway(operation, address, around):
             raise NotKnownError(f"an access to {address} is added that may not be made")
         if operation.results:
             state.check_current(Placed(address, self.before.conditions(around)))
@@ -261,8 +271,6 @@ class _Simulation:
             self.values.name(own, Named(other, lanes))
 
     def _branch(self, operation: Operation, twin: Operation, state: Memory) -> None:
-        if operation.results:
-            raise NotKnownError("a branch has results")
         outside = state.copy()
         for region, other in zip(twin.regions, operation.regions, strict=True):
             for block, after in zip(region.blocks, other.blocks, strict=True):
@@ -270,6 +278,29 @@ class _Simulation:
                 self._block(block, after, inside)
                 state.leave(inside)
         self._forget_stores(twin, state)
+
+    def _selecting(self, operation: Operation, twin: Operation, state: Memory) -> None:
+        """A branch whose result is what all of its blocks have stored to one address."""
+        if operation.properties != twin.properties or not all(
+            map(self.values.are_equal, twin.operands, operation.operands)
+        ):
+            raise NotKnownError("the condition of a branch has changed")
+        outside, found = state.copy(), set[Address]()
+        for region, other in zip(twin.regions, operation.regions, strict=True):
+            inside, end = outside.copy(), other.block.last_op
+            self._block(region.block, other.block, inside)
+            left_out = inside.stale.keys() - outside.stale.keys()
+            found |= left_out
+            if len(left_out) != 1 or end is None or len(end.operands) != 1:
+                raise NotKnownError("a branch leaves out other stores than that of its result")
+            if not inside.holds(next(iter(left_out)), self.values.leader(end.operands[0])):
+                raise NotKnownError("a branch has another result than what it has stored")
+        self._forget_stores(twin, state)
+        if len(found) != 1:
+            raise NotKnownError("the result of a branch was stored to several addresses")
+        address = found.pop()
+        state.known[address] = (operation.results[0],)
+        state.stale[address] = self.accesses.placed(twin, address)
 
     def _guarded(self, guard: Operation, loop: Operation, state: Memory) -> None:
         """A loop that carries values, with loads before and stores behind, where it runs at all."""
@@ -294,11 +325,12 @@ class _Simulation:
         state.leave(inside)
         self._forget_stores(loop, state)
 
-    def _is_made_anyway(self, operation: Operation, address: Address) -> bool:
-        """Whether a loop beside an added access that certainly runs makes such an access, too."""
+    def _is_made_anyway(self, operation: Operation, address: Address, around: Block) -> bool:
+        """Whether its block makes such an access, too, or a loop in it that certainly runs."""
         block = operation.parent
         assert block is not None
-        return any(
+        made = self.accesses.is_loaded if operation.results else self.accesses.is_stored
+        return made(address, around) or any(
             address in self._made_by(loop, is_store=not operation.results)
             for loop in block.ops
             if isinstance(loop, xdsl_affine.ForOp) and loop not in self.twins
