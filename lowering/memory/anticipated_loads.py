@@ -15,78 +15,91 @@ Loads that are anticipated: Knoop, Ruething and Steffen, "Lazy code motion", 199
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
+from typing import TypeVar
 
 from xdsl.dialects import affine as xdsl_affine
-from xdsl.dialects import func, memref
+from xdsl.dialects import func, memref, vector
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import affine
 from ..loops.alias_analysis import touched_memrefs
 from ..loops.operations import operations
+from .movable_operands import form, hoist
+
+_LOADS = (xdsl_affine.LoadOp, affine.VectorLoadOp, vector.MaskedLoadOp)
+
+_Key = tuple[SSAValue, Hashable]
+"""The memref that is loaded from, and all else that says what."""
+
+_T = TypeVar("_T")
 
 
 def hoist_anticipated_loads(function: func.FuncOp) -> None:
-    """Moves loads of blocks before conditionals that make them as well, in place."""
+    """Moves loads before conditionals, in place; leaves out those that are there already."""
     inside = operations(function)
     conditionals = [op for op in inside if isinstance(op, xdsl_affine.IfOp)]
     if not conditionals or any(isinstance(op, memref.CastOp) for op in inside):
-        return
+        return  # With casts, one array may have two names.
     for block in dict.fromkeys(op.parent for op in conditionals):
         if block is not None:
             _hoist(block)
 
 
 def _hoist(block: Block) -> None:
-    """Moves loads of a block."""
-    branches: dict[Hashable, list[Operation]] = {}
-    first: dict[Hashable, Operation] = {}
+    made: dict[_Key, Operation] = {}
+    repeated: dict[_Key, list[Operation]] = {}
+    first: dict[_Key, Operation] = {}
     for op in tuple(block.ops):
+        if isinstance(op, _LOADS):
+            key = _key(op)
+            if key in made:
+                _replace([op], made[key])
+                continue
+            made[key] = op
+            loads = repeated.pop(key, None)
+            if loads is not None:
+                hoist(op.operands, first[key])
+                made[key] = op.clone()
+                block.insert_op_before(made[key], first[key])
+                _replace([*loads, op], made[key])
+            continue
+        written = _written(op)
+        _forget(written, made)
+        _forget(written, repeated)
         if isinstance(op, xdsl_affine.IfOp):
-            _forget(op, branches)
-            for load in _loads(operations(op)[1:]):
+            for load in [inner for inner in operations(op) if isinstance(inner, _LOADS)]:
                 key = _key(load)
-                if key not in branches:
-                    first[key] = op
-                branches.setdefault(key, []).append(load)
-            _forget(op, branches)
-        elif isinstance(op, _LOADS):
-            repeated = branches.pop(_key(op), None)
-            if repeated:
-                anticipated = op.clone()
-                block.insert_op_before(anticipated, first[_key(op)])
-                _replace([*repeated, op], anticipated.results[0])
-        else:
-            _forget(op, branches)
+                if key in made:
+                    _replace([load], made[key])
+                elif key[0] not in written:
+                    if key not in repeated:
+                        first[key] = op
+                    repeated.setdefault(key, []).append(load)
 
 
-_LOADS = (xdsl_affine.LoadOp, affine.VectorLoadOp)
+def _key(load: Operation) -> _Key:
+    extras = (*load.properties.items(), *load.attributes.items(), load.results[0].type)
+    return load.operands[0], (load.name, *map(form, load.operands), *extras)
 
 
-def _loads(found: Iterable[Operation]) -> Sequence[Operation]:
-    return [op for op in found if isinstance(op, _LOADS)]
-
-
-def _key(load: Operation) -> Hashable:
-    return load.name, *load.operands, *load.properties.values(), load.results[0].type
-
-
-def _replace(loads: Iterable[Operation], value: SSAValue) -> None:
+def _replace(loads: Iterable[Operation], by: Operation) -> None:
     for load in loads:
-        load.results[0].replace_all_uses_with(value)
+        load.results[0].replace_all_uses_with(by.results[0])
         load.detach()
         load.erase()
 
 
-def _forget(op: Operation, branches: dict[Hashable, list[Operation]]) -> None:
-    """Leaves out the loads of what an operation may write to."""
-    if not branches:
-        return
-    written = {
+def _written(op: Operation) -> set[SSAValue]:
+    """The memrefs that an operation may write to."""
+    return {
         touched
         for inner in operations(op)
         if not isinstance(inner, _LOADS)
         for touched in touched_memrefs(inner)
     }
-    for key in [key for key, loads in branches.items() if loads[0].operands[0] in written]:
-        del branches[key]
+
+
+def _forget(written: set[SSAValue], loads: dict[_Key, _T]) -> None:
+    for key in [key for key in loads if key[0] in written]:
+        del loads[key]

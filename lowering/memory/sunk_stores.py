@@ -13,15 +13,17 @@ The value is handed over in a register, and what loads it next needs no memory:
 from __future__ import annotations
 
 from xdsl.dialects import affine as xdsl_affine
-from xdsl.dialects import func, memref
-from xdsl.ir import Block, Operation, Region
+from xdsl.dialects import func, memref, vector
+from xdsl.ir import Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import affine
+from ..loops.alias_analysis import touched_memrefs
 from ..loops.operations import operations
 from ..loops.place_access import stored_value
+from .movable_operands import can_be_hoisted, form, hoist
 
-_STORES = (xdsl_affine.StoreOp, affine.VectorStoreOp)
+_STORES = (xdsl_affine.StoreOp, affine.VectorStoreOp, vector.MaskedStoreOp)
 
 
 def sink_stores(function: func.FuncOp) -> None:
@@ -39,39 +41,41 @@ def _last_store(region: Region) -> Operation | None:
     store = None if last is None else last.prev_op
     if not isinstance(store, _STORES):
         return None
-    return store if isinstance(store.memref.owner, memref.AllocaOp) else None
+    (array,) = touched_memrefs(store)[:1]
+    return store if isinstance(array.owner, memref.AllocaOp) else None
 
 
 def _are_alike(one: Operation, other: Operation) -> bool:
     """Whether two stores are to the same place, which is known in front of the conditional."""
-    places = [[v for v in op.operands if v is not stored_value(op)] for op in (one, other)]
+    places = [list(map(form, _place(store))) for store in (one, other)]
+    assert one.parent is not None
     return (
-        type(one) is type(other)
+        one.name == other.name
         and one.properties == other.properties
         and one.attributes == other.attributes
         and stored_value(one).type == stored_value(other).type
         and places[0] == places[1]
-        and not any(_is_in_block(value.owner, one.parent) for value in places[0])
+        and can_be_hoisted(_place(one), one.parent)
     )
 
 
-def _is_in_block(owner: Operation | Block, block: Block | None) -> bool:
-    return owner is block or (isinstance(owner, Operation) and owner.parent is block)
+def _place(store: Operation) -> list[SSAValue]:
+    """All operands but the value."""
+    value = stored_value(store)
+    return [each for each in store.operands if each is not value]
 
 
 def _sink(op: xdsl_affine.IfOp, one: Operation, other: Operation) -> None:
     """Replaces the conditional by one with a result, and the stores by one behind it."""
+    hoist(_place(one), op)
     values = [stored_value(store) for store in (one, other)]
     position = list(one.operands).index(values[0])
-    for store, value in zip((one, other), values, strict=True):
-        block = store.parent
-        assert block is not None and block.last_op is not None
-        Rewriter.replace_op(block.last_op, affine.YieldOp.get(value))
     store = one.clone()
-    other.detach()
-    other.erase()
-    one.detach()
-    one.erase()
+    for old, value in zip((one, other), values, strict=True):
+        assert old.parent is not None and old.parent.last_op is not None
+        Rewriter.replace_op(old.parent.last_op, affine.YieldOp.get(value))
+        old.detach()
+        old.erase()
     then, otherwise = op.detach_region(0), op.detach_region(0)
     new = affine.IfOp(op.condition, op.operands, then, otherwise, [values[0].type])
     store.operands[position] = new.results[0]
