@@ -51,6 +51,10 @@ was written. Where no other is that good, one in the same order need not be slow
 take as long as those of LLVM, which does not make them everywhere that the estimate believes. Where
 some loops have no marked vectors, it makes worse ones of these beside the others."""
 
+UNSURE = 1.35
+"""So many times as long may loops take as they were written that have conditions at their borders:
+LLVM makes vectors of some, under masks, and none of others."""
+
 ALIKE = 1.02
 """Estimates that differ by so much say nothing."""
 
@@ -117,6 +121,8 @@ def best_candidates(
         if not is_profitable(original, context):
             return [original]
         written = estimate(original, context)
+        if peeled_borders(original, context) is not None:
+            written *= UNSURE
         order = functions_text(original.tree)
         for number, candidate in enumerate(candidates):
             seconds = estimate(candidate, context) + moved_line_seconds(candidate, context)

@@ -1,0 +1,50 @@
+"""Values that both branches of a conditional store, handed over in registers."""
+
+import numpy as np
+import pytest
+
+import loopwright
+from loopwright.lowering.generate import generate
+
+FIRST_ROW = """
+func.func @f(%m: index, %n: index, %A: memref<?x?xf64>, %C: memref<?x?xf64>) {
+  affine.for %i = 0 to %m {
+    affine.for %j = 0 to %n {
+      %up = affine.if affine_set<(d0) : (d0 - 1 >= 0)>(%i) -> f64 {
+        %0 = affine.load %A[%i - 1, %j] : memref<?x?xf64>
+        affine.yield %0 : f64
+      } else {
+        %1 = affine.load %A[%i, 0] : memref<?x?xf64>
+        %2 = arith.addf %1, %1 : f64
+        affine.yield %2 : f64
+      }
+      %3 = affine.load %A[%i, %j] : memref<?x?xf64>
+      %4 = arith.mulf %up, %3 : f64
+      affine.store %4, %C[%i, %j] : memref<?x?xf64>
+    }
+  }
+  return
+}
+"""
+
+SCHEDULES = ("parallel{loops=i}", "vectorize{loops=j width=4}", "vectorize{loops=j width=8}")
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_no_value_goes_through_memory(schedule: str) -> None:
+    sizes = {"m": 5, "n": 16, "A_dim0": 5, "A_dim1": 16, "C_dim0": 5, "C_dim1": 16}
+    text = str(generate(loopwright.load(FIRST_ROW)["f"].schedule(schedule), sizes))
+    assert "affine.if" in text
+    assert "alloc" not in text
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_results_are_the_same_and_proved(schedule: str) -> None:
+    for m, n in ((5, 16), (3, 13), (1, 5), (2, 1)):
+        given = np.random.default_rng(m + n).standard_normal((m, n))
+        results = [np.zeros((m, n)), np.zeros((m, n))]
+        function = loopwright.load(FIRST_ROW)["f"]
+        function.compile()(m, n, given, results[0])
+        kernel = function.compile(schedule=schedule, threads=2, verify=True)
+        kernel(m, n, given, results[1])
+        np.testing.assert_array_equal(*results)
