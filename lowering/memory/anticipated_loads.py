@@ -29,6 +29,8 @@ from .movable_operands import form, hoist
 
 _LOADS = (xdsl_affine.LoadOp, affine.VectorLoadOp, vector.MaskedLoadOp)
 
+_VIEWS = (memref.CastOp, memref.SubviewOp)
+
 _Key = tuple[SSAValue, Hashable]
 """The memref that is loaded from, and all else that says what."""
 
@@ -39,8 +41,8 @@ def hoist_anticipated_loads(function: func.FuncOp) -> None:
     """Moves loads before conditionals, in place; leaves out those that are there already."""
     inside = operations(function)
     conditionals = [op for op in inside if isinstance(op, xdsl_affine.IfOp)]
-    if not conditionals or any(isinstance(op, memref.CastOp) for op in inside):
-        return  # With casts, one array may have two names.
+    if not conditionals or any(isinstance(op, _VIEWS) for op in inside):
+        return  # One array may have two names.
     for block in dict.fromkeys(op.parent for op in conditionals):
         if block is not None:
             _hoist(block)
