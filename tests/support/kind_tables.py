@@ -124,9 +124,9 @@ class TableNests(ChainNests):
         is_zero = chance(self.chooser, 30)
         own = scope.inner()
         stands = self.code.constant(0, kind, own) if is_zero else self._get(own, plane, here)
-        self.lines += [f"affine.yield {stands} : {kind}", "} else {"]
+        self.lines.extend([f"affine.yield {stands} : {kind}", "} else {"])
         other = self._get(scope.inner(), plane, moved)
-        self.lines += [f"affine.yield {other} : {kind}", "}"]
+        self.lines.extend([f"affine.yield {other} : {kind}", "}"])
         return scope.add(kind, name)
 
     def rounded(self, scope: Scope) -> None:
