@@ -66,8 +66,8 @@ def test_rows_are_values(function: Any, rows: int, schedule: str) -> None:
     ]
     expected = [each.copy() for each in arguments]
     result = function(*expected)
-    kernel = loopwright.kernel(function).typed(*arguments).compile(schedule=schedule, verify=True)
-    found = kernel(*arguments)
+    kernel: Any = loopwright.kernel(function)
+    found = kernel.typed(*arguments).compile(schedule=schedule, verify=True)(*arguments)
     assert found == result
     for one, other in zip(arguments, expected, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -76,9 +76,10 @@ def test_rows_are_values(function: Any, rows: int, schedule: str) -> None:
 @pytest.mark.parametrize("columns", [1, 3])
 def test_another_number_of_elements(columns: int) -> None:
     image = np.ones((4, columns))
+    kernel: Any = loopwright.kernel(two)
     with pytest.raises(SourceError, match="another number of elements"):
-        loopwright.kernel(two)(image)
-    assert loopwright.kernel(two)(np.ones((4, 2))) == 4
+        kernel(image)
+    assert kernel(np.ones((4, 2))) == 4
 
 
 def two(p: Any) -> Any:
