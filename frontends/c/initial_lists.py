@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from ast import literal_eval
 from collections.abc import Mapping, Sequence
 from itertools import product
 from math import prod
@@ -20,6 +22,12 @@ Table: TypeAlias = "Mapping[Position, int | float]"
 
 INITIAL = ("INIT_LIST_EXPR", "STRING_LITERAL", "COMPOUND_LITERAL_EXPR")
 """Kinds of what an array begins with."""
+
+_BYTE = 8
+
+_ESCAPE = r"""\\([abfnrtv\\'"]|[0-3][0-7]{2}|[0-7]{1,2}(?![0-7])|x[\da-fA-F]{2}(?![\da-fA-F]))"""
+_STRING = re.compile(rf'"([ -!#-\[\]-~]|{_ESCAPE})*"')
+"""What C and Python write alike."""
 
 _MOST = 1024
 """Elements of a constant array whose values are read."""
@@ -125,16 +133,37 @@ def _ranges(tokens: Sequence[str]) -> list[bool]:
     return found
 
 
+def string_elements(values: cindex.Cursor, kind: CType) -> list[int] | None:
+    """The elements of an array of characters that a string begins; None for other arrays.
+
+    What the string leaves is zero; its own last zero is left out where there is no room.
+    """
+    extents, element = shape(kind)
+    if values.kind.name != "STRING_LITERAL" or len(extents) != 1:
+        return None
+    if not isinstance(element, IntegerType) or element.width != _BYTE:
+        return None
+    tokens = [each.spelling for each in values.get_tokens()]
+    if not tokens or not all(map(_STRING.fullmatch, tokens)):  # as a macro's name
+        return None
+    text: bytes = b"".join(literal_eval("b" + each) for each in tokens)
+    if len(text) > extents[0]:
+        return None
+    return [element.wrap(each) for each in text.ljust(extents[0], b"\0")]
+
+
 def constant_table(variable: cindex.Cursor, kind: CType) -> Table | None:
     """The values of an array that is constant; None where they are not known here."""
     defined = variable.get_definition()
     if defined is None or not isinstance(kind, ArrayType) or is_volatile(defined.type):
         return None
     children = list(defined.get_children())
-    lists = [each for each in children if each.kind.name == "INIT_LIST_EXPR"]
+    lists = [each for each in children if each.kind.name in ("INIT_LIST_EXPR", "STRING_LITERAL")]
     if len(lists) != 1 or any(each.kind.name == "UNEXPOSED_ATTR" for each in children):  # weak
         return None
     extents, element = shape(kind)
+    if (text := string_elements(lists[0], kind)) is not None and len(text) <= _MOST:
+        return {(at,): value for at, value in enumerate(text)}
     if isinstance(element, ArrayType):  # structures whose members are all numbers of one type
         members = list(_structure(defined.type).get_fields())
         if len(members) != element.extent or not is_uniform(_structure(defined.type)):

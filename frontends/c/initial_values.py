@@ -10,7 +10,7 @@ from clang import cindex
 
 from ...dialects.locations import Location
 from .c_types import INT, LONG, ArrayType, NumberType
-from .initial_lists import Position, collect, shape
+from .initial_lists import Position, collect, shape, string_elements
 from .read_expressions import ExpressionReader
 from .side_effects import has_effects
 from .tree import (
@@ -39,10 +39,17 @@ def initial_elements(
     extents, element = shape(symbol.type)
     if not extents or not isinstance(element, NumberType):
         return None
+    place = reader.place(values)
+    if (text := string_elements(values, symbol.type)) is not None:
+        if len(text) > _MOST:
+            return None
+        literals = [Literal(place, INT, each) for each in text]
+        return [
+            _set(symbol, [Literal(place, INT, n)], each, place) for n, each in enumerate(literals)
+        ]
     given: dict[Position, cindex.Cursor] = {}
     if not collect(values, (), extents, given) or len(given) > _MOST:
         return None
-    place = reader.place(values)
     statements: list[Statement] = []
     positions: Sequence[Position] = list(given)
     if prod(extents) > _MOST:

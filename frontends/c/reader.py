@@ -244,7 +244,7 @@ class Reader:
         inner.sort(key=lambda each: each.extent.start.offset)
         values = inner[len(symbol.extents) :]
         if values:
-            is_list = values[-1].kind.name == "INIT_LIST_EXPR"
+            is_list = values[-1].kind.name in ("INIT_LIST_EXPR", "STRING_LITERAL")
             elements = initial_elements(symbol, values[-1], self.expressions) if is_list else None
             first = partial(self.structures.initial, symbol, values[-1])
             elements = elements or self._whole(first)

@@ -1,20 +1,25 @@
-"""Increments inside of expressions as statements of their own: `y[k++] = x` -> `y[k] = x; k++`."""
+"""Assignments inside of expressions as statements of their own.
+
+y[k++] = x   ->   y[k] = x; k++        u = r / (b = v)   ->   b = v; u = r / b
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from .c_types import BOOL, CType, IntegerType
+from .c_types import BOOL, CType, FloatType, IntegerType
 from .tree import (
     Assignment,
     Binary,
+    Block,
     Call,
     Cast,
     Conditional,
     Declare,
     Evaluate,
     Expression,
+    If,
     Name,
     Statement,
     Subscript,
@@ -27,13 +32,15 @@ from .tree import (
 
 
 def apart(node: Statement) -> list[Statement]:
-    """A statement without increments of integers inside: they are before it, or behind it.
+    """A statement without assignments of variables inside: they are before it, or behind it.
 
     C does not say what the variable is elsewhere in the expression: nothing else may use it.
     """
     whole = node.value if isinstance(node, Declare) else None
     if isinstance(node, Evaluate):
         whole = node.expression
+        if (choice := _chosen(node)) is not None:
+            return [choice]
     if whole is None:
         return [node]
     before: list[Expression] = []
@@ -54,6 +61,32 @@ def apart(node: Statement) -> list[Statement]:
     return [*first, Evaluate(node.place, node.start, node.end, rest), *last]
 
 
+def _chosen(node: Evaluate) -> If | None:
+    """`x = t ? y[k--] : z;` as `if (t) x = y[k--]; else x = z;`."""
+    whole = node.expression
+    if not isinstance(whole, Assignment):
+        return None
+    casts: list[Cast] = []
+    value = whole.value
+    while isinstance(value, Cast):
+        casts.append(value)
+        value = value.operand
+    if not isinstance(value, Conditional) or any(
+        isinstance(each, Assignment) for part in (value.test, whole.target) for each in walk(part)
+    ):
+        return None
+    if not any(isinstance(each, Assignment) for each in walk(value)):
+        return None
+    branches: list[Block] = []
+    for each in (value.one, value.other):
+        branch = each
+        for cast in reversed(casts):
+            branch = replace(cast, operand=branch)
+        statement = replace(node, expression=replace(whole, value=branch))
+        branches.append(Block(node.place, node.start, node.end, apart(statement)))
+    return If(node.place, node.start, node.end, value.test, *branches)
+
+
 def has_effects(node: Expression) -> bool:
     """Whether an expression does more than to compute a value."""
     return any(
@@ -64,20 +97,41 @@ def has_effects(node: Expression) -> bool:
 
 
 def _taken(node: Expression, before: list[Expression], behind: list[Expression]) -> Expression:
-    """The expression with variables in place of their increments, where it is always computed."""
+    """The expression with variables in place of their assignments, where it is always computed."""
+    old = parts_of(node)
     if isinstance(node, Conditional) or (
         isinstance(node, Binary) and node.operator in ("&&", "||")
     ):
-        return node
-    if isinstance(node, Assignment):
-        if not increments(node):
+        # The first part is computed before the others: what it increments afterwards, too.
+        ahead: list[Expression] = []
+        later: list[Expression] = []
+        first = _taken(old[0], ahead, later)
+        if not ahead or later:
             return node
-        (behind if node.is_postfix else before).append(node)
+        before += ahead
+        return with_parts(node, (first, *old[1:]))
+    if isinstance(node, Assignment):
+        if increments(node):
+            (behind if node.is_postfix else before).append(node)
+            return node.target
+        if not _sets_number(node):
+            return node
+        value = _taken(node.value, before, behind)
+        before.append(node if value is node.value else replace(node, value=value))
         return node.target
-    old = parts_of(node)
     new = tuple(_taken(each, before, behind) for each in old)
     is_same = all(one is other for one, other in zip(old, new, strict=True))
     return node if is_same else with_parts(node, new)
+
+
+def _sets_number(node: Assignment) -> bool:
+    """Whether this sets a variable, which is a number, to a value without regard to the old one."""
+    return (
+        isinstance(node.target, Name)
+        and isinstance(node.target.type, IntegerType | FloatType)
+        and not node.operator
+        and not node.target.symbol.is_volatile
+    )
 
 
 def tested(test: Expression) -> tuple[list[Expression], Expression]:
@@ -90,24 +144,33 @@ def tested(test: Expression) -> tuple[list[Expression], Expression]:
     if not _may_part(test):
         return [], test
     left = _taken(test, before, behind)
-    old = {
-        each.target.symbol: each
-        for each in behind
-        if isinstance(each, Assignment) and isinstance(each.target, Name)
-    }
-    if len(old) != len(behind) or any(each.type == BOOL for each in old):
+    steps = [each for each in behind if isinstance(each, Assignment)]
+    names = {each.target.symbol: each for each in steps if isinstance(each.target, Name)}
+    elements = [each for each in steps if not isinstance(each.target, Name)]
+    if len(names) + len(elements) != len(behind) or any(each.type == BOOL for each in steps):
         return [], test  # what a truth value was cannot be computed from what it is
-    return [*before, *behind], _with_old(left, old)
+    if any(isinstance(each, Name) and each.symbol in names for each in _leading(elements)):
+        return [], test
+    return [*before, *behind], _with_old(left, names, elements)
 
 
-def _with_old(node: Expression, moved: Mapping[Symbol, Assignment]) -> Expression:
-    """The expression with what variables were before they moved."""
-    if isinstance(node, Name) and (step := moved.get(node.symbol)) is not None:
+def _leading(elements: Sequence[Assignment]) -> Iterator[Expression]:
+    return (part for each in elements for part in walk(each.target))
+
+
+def _with_old(
+    node: Expression, moved: Mapping[Symbol, Assignment], elements: Sequence[Assignment]
+) -> Expression:
+    """The expression with what variables and elements were before they moved."""
+    step = next((each for each in elements if each.target is node), None)
+    if isinstance(node, Name):
+        step = moved.get(node.symbol)
+    if step is not None:
         back = {"+": "-", "-": "+"}[step.operator]
         value = Binary(node.place, step.computed, back, _as(node, step.computed), step.value)
         return _as(value, node.type)
     old = parts_of(node)
-    new = tuple(_with_old(each, moved) for each in old)
+    new = tuple(_with_old(each, moved, elements) for each in old)
     is_same = all(one is other for one, other in zip(old, new, strict=True))
     return node if is_same else with_parts(node, new)
 

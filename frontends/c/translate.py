@@ -23,6 +23,7 @@ from .element_sizes import ElementSizes, NewSize
 from .expressions import Expressions
 from .flat_arrays import NewStrides, Strides, extents
 from .growing_loops import grows, may_grow, without_growing
+from .loop_tests import with_plain_tests
 from .moving_pointers import moved_pointers, without_moves
 from .names import Names
 from .padded_rows import spelled_length
@@ -130,7 +131,7 @@ def translate(region: Region) -> Translation:
     behind = region.behind
     block = region.block
     if not region.function.has_labels:
-        block = without_early_exits(block, behind)
+        block = without_early_exits(with_plain_tests(block), behind)
     if not region.function.has_labels and has_tables(block):
         try:
             return _grown(region, without_table_loops(block, behind), behind)

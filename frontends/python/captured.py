@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
 from types import FunctionType, ModuleType
 from typing import Any, cast
 
 import numpy as np
+
+from ...dialects.errors import SourceError
 
 MISSING = object()
 
@@ -99,3 +101,17 @@ class Captured:
             return cast(Any, owner)[ast.literal_eval(subscript)]
         except (ValueError, IndexError, TypeError):
             return MISSING
+
+
+def check_same(function: Callable[..., Any], numbers: Mapping[str, object], kernel: str) -> None:
+    """Raises SourceError where a number from the enclosing scope has changed."""
+    captured = Captured.of(cast(FunctionType, function))
+    for spelled, before in numbers.items():
+        now = captured.resolve(ast.parse(spelled, mode="eval").body)
+        same = now == before or (now != now and before != before)  # NaN
+        if now is MISSING or type(now) is not type(before) or not same:
+            was = "is gone" if now is MISSING else f"is {now!r} now"
+            raise SourceError(
+                f"'{spelled}' was {before!r} when the kernel '{kernel}' was made, and {was}",
+                hint="pass it as an argument, or decorate the function again",
+            )

@@ -239,7 +239,7 @@ class LoopForms(ast.NodeTransformer):
             if not isinstance(last, ast.Tuple) or len(last.elts) != len(call.args):
                 return
             arrays, targets = self._unzipped(call.args, last.elts)
-        if not all(map(_is_place, arrays)) or not all(isinstance(e, ast.Name) for e in targets):
+        if not all(map(_is_place, arrays)) or not all(map(_is_target, targets)):
             return
         counter = position if isinstance(position, ast.Name) else None
         if counter is None:
@@ -331,6 +331,12 @@ def _is_place(node: ast.expr) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr == "T" and _is_place(node.value)
     return isinstance(node, ast.Name)
+
+
+def _is_target(node: ast.expr) -> bool:
+    """Whether this is a name, or several for the elements of a row."""
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    return all(isinstance(each, ast.Name) for each in parts)
 
 
 def _element(node: ast.expr, position: int) -> ast.expr:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import inspect
 import sys
@@ -33,7 +32,7 @@ from ...support.garbage_collection import garbage_collected_seldom
 from ...support.immutable import Immutable
 from ...support.markup import MOST_COLUMNS, MOST_ROWS, block, element, join, notebook
 from ...support.output_files import write_output
-from .captured import MISSING, Captured
+from .captured import check_same
 from .checking import AS_PYTHON, compare
 from .layouts import (
     Order,
@@ -405,13 +404,19 @@ class PythonKernel(Immutable):
         bound.apply_defaults()
         return tuple(bound.arguments.values())
 
+    def check_records(self) -> None:
+        """Raises SourceError where a constant of a class, record or sequence has changed."""
+        numbers = self.translation.numbers.items()
+        records = {spelled: each for spelled, each in numbers if not spelled.isidentifier()}
+        check_same(self.python, records, self.python.__name__)
+
     def _check_numbers(self) -> None:
         name = self.python.__name__
-        _check_same(self.python, self.translation.numbers, name)
+        check_same(self.python, self.translation.numbers, name)
         for each in self.translation.called:
             if isinstance(each.kernel, PlainFunction) and each.kernel.has_no_numbers:
                 continue
-            _check_same(each.kernel.python, each.captured.numbers, name)
+            check_same(each.kernel.python, each.captured.numbers, name)
 
     def forget_lock(self) -> None:
         """In the child of a fork: what other threads held is free."""
@@ -473,20 +478,6 @@ class PythonKernel(Immutable):
         parameters = element("p", ", ".join(str(each) for each in self.translation.parameters))
         body = join((parameters, block(self.mlir, MOST_ROWS, MOST_COLUMNS)))
         return notebook(f"Kernel {self.python.__name__}", body)
-
-
-def _check_same(function: Callable[..., Any], numbers: Mapping[str, object], kernel: str) -> None:
-    """Raises SourceError where a number from the enclosing scope has changed."""
-    captured = Captured.of(cast(FunctionType, function))
-    for spelled, before in numbers.items():
-        now = captured.resolve(ast.parse(spelled, mode="eval").body)
-        same = now == before or (now != now and before != before)  # NaN
-        if now is MISSING or type(now) is not type(before) or not same:
-            was = "is gone" if now is MISSING else f"is {now!r} now"
-            raise SourceError(
-                f"'{spelled}' was {before!r} when the kernel '{kernel}' was made, and {was}",
-                hint="pass it as an argument, or decorate the function again",
-            )
 
 
 _kernels: WeakSet[PythonKernel] = WeakSet()

@@ -25,6 +25,7 @@ from .reductions import Reductions
 from .refused_statements import ELSE, REFUSED
 from .results import Result, spelled_result
 from .source import PythonSource
+from .unpacking import elements_of_row
 from .values import Kind, Scalar, Value, element_of
 from .variables import Variable
 from .views import ONE, View
@@ -338,9 +339,12 @@ class Statements:
             written = node.value.elts  # more than there are targets are refused below
             values = list(map(self._one, written, (*targets, *written)))
         else:
-            raise self.source.error(
-                node.value, "several variables need as many values", "write `a, b = x, y`"
-            )
+            written = elements_of_row(node.value, len(targets), self.expressions, self.source)
+            if written is None:
+                raise self.source.error(
+                    node.value, "several variables need as many values", "write `a, b = x, y`"
+                )
+            values = [self.expressions.value(each) for each in written]
         if len(values) != len(targets):
             raise self.source.error(node, f"{len(targets)} variables, but {len(values)} values")
         for target, value in zip(targets, values, strict=True):

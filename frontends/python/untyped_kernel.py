@@ -121,6 +121,9 @@ class UntypedKernel(PythonKernel):
         exact = tuple(types.items())
         found = self._variants.get(exact)
         if found is None:
+            for other in self._variants.values():
+                if isinstance(other, PythonKernel):
+                    other.check_records()
             try:
                 found = PythonKernel(self.python, self._source, self._names, types, self._copy)
             except SourceError as error:

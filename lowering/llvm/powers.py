@@ -60,7 +60,7 @@ def power(emitter: FunctionEmitter, operands: Sequence[ir.Value], flags: Sequenc
     ):
         (value,) = values
         if value == -0.5:
-            base = _without_negative_zero(emitter, base)
+            base, flags = _without_negative_zero(emitter, base, flags)
             return _of_lowest(emitter, base, reciprocal_root(emitter, base, flags), 0.0)
         if not _is_known_to_llvm(value):
             of_lowest = inf if value > 0 else 0.0
@@ -81,8 +81,7 @@ def _of_roots(
     """
     builder, kind = emitter.builder, base.type
     if exponent < 0:
-        base = _without_negative_zero(emitter, base)
-        flags = [flag for flag in flags if flag not in ("fast", "nsz")]
+        base, flags = _without_negative_zero(emitter, base, flags)
     whole, part = divmod(abs(exponent), 1)
     half = emitter.call_intrinsic("llvm.sqrt", [base], kind, flags=flags)
     factors: list[ir.Value] = [half] if part >= 0.5 else []
@@ -98,9 +97,16 @@ def _of_roots(
     return builder.fdiv(ir.Constant(kind, 1.0), result) if exponent < 0 else result
 
 
-def _without_negative_zero(emitter: FunctionEmitter, base: ir.Value) -> ir.Value:
-    """A base of negative powers: the reciprocal of a negative zero's root would be negative."""
-    return emitter.builder.fadd(base, ir.Constant(base.type, 0.0))
+def _without_negative_zero(
+    emitter: FunctionEmitter, base: ir.Value, flags: Sequence[str]
+) -> tuple[ir.Value, list[str]]:
+    """A base of negative powers: the reciprocal of a negative zero's root would be negative.
+
+    With the flags of what is computed from it: where signs of zeros do not matter, LLVM takes the
+    base as it was.
+    """
+    signed = [flag for flag in flags if flag not in ("fast", "nsz")]
+    return emitter.builder.fadd(base, ir.Constant(base.type, 0.0)), signed
 
 
 def _of_lowest(

@@ -1,6 +1,7 @@
 """Reciprocal square roots in f32, where division and root may be approximated.
 
-LLVM estimates them and improves the estimate, which turns those of zero and infinity into NaN.
+LLVM estimates them and improves the estimate, which turns those of zero and infinity into NaN. The
+instructions for fewer than 512 bits take subnormal numbers for zeros: these are scaled.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ from .values import splat
 _INFINITY = 0x7F800000
 """The bits of infinity; those of zero differ from them in no other bit."""
 
+_LEAST_NORMAL = 2.0**-126
+_SCALE = 2.0**24
+"""A power of 4 that makes normal numbers of subnormal ones."""
+
 _ALL_OTHERS = ("afn", "arcp", "contract", "ninf", "nnan", "nsz")
 """What `fast` stands for besides `reassoc`."""
 
@@ -35,14 +40,44 @@ def is_estimated(kind: ir.Type, flags: Sequence[str]) -> bool:
 def reciprocal_root(emitter: FunctionEmitter, value: ir.Value, flags: Sequence[str]) -> ir.Value:
     """1 / sqrt(x), also of zero and infinity: each is the other one's reciprocal root."""
     builder, kind = emitter.builder, value.type
-    root = emitter.call_intrinsic("llvm.sqrt", [value], kind, flags=flags)
-    result = builder.fdiv(ir.Constant(kind, 1.0), root, flags=flags)
     if not is_estimated(kind, flags):
-        return result
+        return _inverted_root(emitter, value, flags)
     is_special = _is_zero_or_infinite(emitter, value)
+    if _estimates_subnormal(emitter, kind):
+        result = _inverted_root(emitter, value, flags)
+    else:
+        is_small = builder.fcmp_ordered("<", value, ir.Constant(kind, _LEAST_NORMAL))
+        scale, factor = (
+            builder.select(is_small, ir.Constant(kind, each), ir.Constant(kind, 1.0))
+            for each in (_SCALE, _SCALE**0.5)
+        )
+        result = _inverted_root(emitter, builder.fmul(value, scale), flags)
+        result = builder.fmul(result, factor)
     bits = ir.VectorType(I32, kind.count) if isinstance(kind, ir.VectorType) else I32
     other = builder.xor(builder.bitcast(value, bits), ir.Constant(bits, _INFINITY))
     return builder.select(is_special, builder.bitcast(other, kind), result)
+
+
+def _inverted_root(emitter: FunctionEmitter, value: ir.Value, flags: Sequence[str]) -> ir.Value:
+    root = emitter.call_intrinsic("llvm.sqrt", [value], value.type, flags=flags)
+    return emitter.builder.fdiv(ir.Constant(value.type, 1.0), root, flags=flags)
+
+
+def _estimates_subnormal(emitter: FunctionEmitter, kind: ir.Type) -> bool:
+    """Whether LLVM estimates by an instruction that knows subnormal numbers.
+
+    That is `vrsqrt14ps`, which LLVM takes for whole registers of 512 bits; other architectures
+    than x86 divide.
+    """
+    target = emitter.module.target
+    if target.architecture != "x86_64":
+        return True
+    return (
+        isinstance(kind, ir.VectorType)
+        and 32 * kind.count % 512 == 0
+        and target.vector_bits == 512
+        and "avx512f" in target.features
+    )
 
 
 def _is_zero_or_infinite(emitter: FunctionEmitter, value: ir.Value) -> ir.Value:

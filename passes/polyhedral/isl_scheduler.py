@@ -135,11 +135,18 @@ class Worker:
         self.pending.extend((problem, each) for each in new)
 
     def _receive(self, slices: Iterator[int]) -> str | None:
-        """The next answer; raises SchedulerTimeOut when all slices of time are used up."""
+        """The next answer; raises SchedulerTimeOut when all slices of time are used up.
+
+        So does an answer that is not whole: the worker is not asked again.
+        """
         if not self.is_up:
             self._line(count())  # starting does not count as solving
             self.is_up = True
-        return json.loads(self._line(slices))
+        try:
+            return json.loads(self._line(slices))
+        except ValueError:
+            self.stop()
+            raise SchedulerTimeOut from None
 
     def _line(self, slices: Iterator[int]) -> bytes:
         while b"\n" not in self.received:

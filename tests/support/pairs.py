@@ -35,7 +35,7 @@ from .differential import (
 )
 from .interpreter import OutOfBoundsError, UnsupportedError
 from .random_programs import (
-    LATEST_SEEDS,
+    DEFAULT_SEEDS,
     WIDE_SEEDS,
     RandomProgram,
     seeded_program,
@@ -184,7 +184,7 @@ class Checker:
         return {name: choose(self.chooser, choices) for name in self.program.sizes}
 
     def _check_schedule(self, function: Function, run: Run, number: int) -> None:
-        by_default = LATEST_SEEDS <= self.seed < WIDE_SEEDS
+        by_default = DEFAULT_SEEDS <= self.seed < WIDE_SEEDS
         fast_math = chance(self.chooser, 40 if by_default else 20) and run.any_order
         target = _target(random.Random(self.seed + number), by_default)
         threads = choose(self.chooser, (1, 2, 3, 2)) if by_default else 0

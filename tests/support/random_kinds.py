@@ -3,7 +3,8 @@
 Sweeps in place in all directions and colours, stencils that copy back or use planes in turn,
 interleaved channels, clamped borders, conditions on diagonals, looked-up rows, recurrences that
 lines share, repeated guards, masked stores, sums over blocks, products with offsets, short rows,
-pixels, extrema by comparison, packed triangles and pairs, and what `kind_chains` has. `NESTS` is
+pixels, extrema by comparison, packed triangles and pairs, and what `kind_chains` and
+`kind_tables` have. `NESTS` is
 the table, `NESTS_SINCE` has the latest ones as well; what follows a nest uses the arrays that it
 has made as any others.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .choice import chance, choose, distinct
-from .kind_chains import ChainNests
+from .kind_tables import TABLES, TableNests
 from .random_expressions import linear, multiple
 from .random_memory import is_float
 from .random_values import Scope
@@ -25,7 +26,7 @@ BLOCKS = (2, 4, 8)
 BYTES = (("i8", "i8"), ("i8", "i32"), ("i8", "i16"), ("i16", "i32"), ("i32", "i8"))
 
 
-class KindNests(ChainNests):
+class KindNests(TableNests):
     """Appends nests to the lines of `code`."""
 
     def nest(self, scope: Scope, nests: Sequence[Nest]) -> int:
@@ -428,5 +429,6 @@ NESTS_SINCE: dict[int, tuple[Nest, ...]] = {
     25_000_000: LATER,
     28_000_000: (*LATER, *[KindNests.pairs] * 4),
     29_000_000: (*LATER, KindNests.pairs, *CHAINS * 4),
+    29_500_000: (*LATER, KindNests.pairs, *CHAINS * 2, *TABLES * 6),
 }
 """By the first seed of programs that have them: the others stay as they are."""

@@ -45,8 +45,11 @@ NARROW_SEEDS = 10_000_000
 KIND_SEEDS = min(NESTS_SINCE)
 """The first seed of programs with nests of the kinds that code generation has forms for."""
 
+DEFAULT_SEEDS = 29_000_000
+"""The first seed of programs whose schedules are default ones."""
+
 LATEST_SEEDS = max(NESTS_SINCE)
-"""The first seed of programs with all of these kinds, whose schedules are default ones."""
+"""The first seed of programs with all of these kinds."""
 
 WIDE_SEEDS = 30_000_000
 """The first seed of programs with all operations, of special values and the greatest integers."""
@@ -257,7 +260,7 @@ def seeded_program(seed: int, *, calls: bool = False) -> RandomProgram:
         return generate(chooser, calls=calls, element_types=types, nests=nests, wide=True)
     if seed >= KIND_SEEDS:
         nests = NESTS_SINCE[max(first for first in NESTS_SINCE if first <= seed)]
-        if seed >= LATEST_SEEDS and chance(chooser, 20):
+        if seed >= DEFAULT_SEEDS and chance(chooser, 20):
             nests = ()
         return generate(chooser, calls=calls, nests=nests)
     if seed < NARROW_SEEDS:

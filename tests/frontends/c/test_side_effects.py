@@ -29,6 +29,24 @@ BODIES = (
     " A[((i + n - 1) % n) * m + (j + 1) % m] - A[i * m + j];",
     "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) y[i * m + (m - 1 - j)] ="
     " x[i * m + j];",
+    "double b, t; for (int i = 0; i < n; i++) { y[i] = x[i] / (b = x[i] + 2); y[i] += t = b * b; }",
+    "double d, best = 0.3; int k = 0; for (int i = 0; i < n; i++)"
+    " if ((d = x[i] - 0.5) < best && d > -0.4) { best = d; k = i; } A[0] = k;",
+    "short s; for (int i = 0; i < n; i++) { int q = (s = A[i] * 40000) + B[i]; B[i] = q - s; }",
+    "int s, t; for (int i = 0; i < n; i++) B[i] = (s = A[i] + (t = B[i])) > 2 ? s : t;",
+    "int u = 0; for (int i = 0; i < n; i++) if (B[A[i]]++ == 1) u++; A[0] = u;",
+    "int u = 0; for (int i = 0; i < n; i++) if (--B[A[i]] < 0 || u > 3) u += 2; A[0] = u;",
+    "int k = n; for (int i = 0; i < n; i++) y[i] += A[i] > 1 ? x[k--] : 2 * x[i];",
+    "for (int i = 1; i < n; i++) { double v = x[i]; int j = i; while (j-- > 0 && x[j] > v)"
+    " x[j + 1] = x[j]; x[j + 1] = v; }",
+    "int i = 0; double v; while (i < n && (v = x[i]) > 0.2) { y[i] = v; i++; } A[0] = i;",
+    "for (int i = 0; i < n; i++) { int v = A[i] + 9, c = 0; while ((v /= 2) && c < m) c++;"
+    " B[i] = c + v; }",
+    r'char w[] = "ae\t\x7f\0" "i\377", v[4] = "abcd"; for (int i = 0; i < n; i++)'
+    " B[i] = w[i] + v[A[i]];",
+    r'static const signed char w[] = "xyz\x80"; for (int i = 0; i < n; i++) B[i] = w[A[i] + 1];',
+    "for (int i = 0; i < n; i++) { int j = 0, v; while ((v = A[j]) != B[i]) { if (++j >= n) break;"
+    " if (v == 1) continue; y[j] += v; } B[i] = j; }",
 )
 
 

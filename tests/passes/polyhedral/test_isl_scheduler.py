@@ -47,6 +47,15 @@ def test_a_question_out_of_turn(worker: Worker) -> None:
     assert worker.ask(ONE_LOOP, OPTIONS[0], 0) == one, "it is remembered"
 
 
+def test_an_answer_that_is_cut_short(worker: Worker) -> None:
+    whole = worker.ask(TWO_LOOPS, OPTIONS[0], 30)
+    worker.answers.clear()
+    worker.received = b'"{ domain\n'
+    with pytest.raises(SchedulerTimeOut):
+        worker.ask(TWO_LOOPS, OPTIONS[0], 30)
+    assert worker.ask(TWO_LOOPS, OPTIONS[0], 30) == whole, "another worker answers"
+
+
 def test_no_answer_in_time(worker: Worker) -> None:
     names = [f"S{k}" for k in range(20)]
     domain = "; ".join(f"{name}[i, j, k] : 0 <= i, j, k < n" for name in names)
