@@ -61,11 +61,12 @@ def test_special_values_under_fast_math(body: str, element: str, target: str | N
     a[:5] = 0, np.inf, np.nan, -1, 1e20
     a[-3:] = np.inf, 0, 1e-20
     least = np.finfo(kind).smallest_subnormal
-    if body not in UNDERFLOWING:
+    machine = Target.host() if target is None else Target.named(target)
+    # Without AVX-512, subnormal numbers in f32 count as zeros.
+    if body not in UNDERFLOWING and (element == "f64" or machine.vector_bits == 512):
         a[5:8] = a[-6:-3] = least, 100 * least, 1e5 * least
     with np.errstate(all="ignore"):
         expected = np.power(a.astype("f8"), exponent).astype(kind)
-    machine = None if target is None else Target.named(target)
     for schedule in SCHEDULES:
         c = np.zeros_like(a)
         kernel = function.compile(schedule, threads=1, fast_math=True, target=machine)
