@@ -17,7 +17,7 @@ from llvmlite import ir
 
 from .emitter import FunctionEmitter, constant
 from .memory import from_storage, to_storage
-from .strided_accesses import interleaved_vectors, select_lanes
+from .strided_accesses import interleaved_vectors, select_lanes, shuffled
 from .types import I1, I32, POINTER, VOID, scalar_type, storage_type
 
 
@@ -58,8 +58,13 @@ def store_masked_rows(
     alignment: int,
     mask: ir.Value | None,
 ) -> None:
-    """Stores as `store_interleaved`, of lanes that are on, and of these columns alone."""
+    """Stores as `store_interleaved`, of lanes that are on, and of these columns alone.
+
+    The last vector ends with the last column: a load of the elements behind it, as of the next
+    iteration, would wait for a store that it seems to overlap.
+    """
     stride = len(values)
+    behind = stride - 1 - max(columns)
     kind = values[0].type
     assert isinstance(kind, ir.VectorType)
     if mask is None:
@@ -67,8 +72,12 @@ def store_masked_rows(
     for first, vector in interleaved_vectors(emitter, values):
         stored = to_storage(emitter, vector)
         assert isinstance(stored.type, ir.VectorType)
-        active = _of_elements(emitter, mask, stride, columns, first, stored.type.count)
-        place = _behind(emitter, pointer, first, kind)
+        count = stored.type.count
+        early = behind if first + count == stride * kind.count else 0
+        if early:
+            stored = shuffled(emitter, stored, stored, [max(k - early, 0) for k in range(count)])
+        active = _of_elements(emitter, mask, stride, columns, first - early, count, early)
+        place = _behind(emitter, pointer, first - early, kind)
         emitter.call_intrinsic(
             "llvm.masked.store",
             [stored, place, ir.Constant(I32, alignment), active],
@@ -84,13 +93,17 @@ def _of_elements(
     columns: Container[int],
     first: int,
     count: int,
+    without: int = 0,
 ) -> ir.Value:
-    """The mask of `count` elements from `first` on, of rows of which the mask has one lane each."""
+    """The mask of `count` elements from `first` on, of rows of which the mask has one lane each.
+
+    Without so many elements at the beginning.
+    """
     elements = range(first, first + count)
     rows = [ir.Constant(I32, element // stride) for element in elements]
     lanes = ir.Constant(ir.VectorType(I32, count), rows)
     spread = emitter.builder.shuffle_vector(mask, mask, lanes)
-    wanted = [element % stride in columns for element in elements]
+    wanted = [element % stride in columns and element >= first + without for element in elements]
     if all(wanted):
         return spread
     chosen = ir.Constant(spread.type, [ir.Constant(I1, int(each)) for each in wanted])

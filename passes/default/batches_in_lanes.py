@@ -37,7 +37,7 @@ REUSE = 2.0
 """Accesses to each element that is packed, at least."""
 
 FEWEST_STRIPS = 4
-"""For each thread."""
+"""For each thread; with less, one thread has them all unless the estimate says otherwise."""
 
 
 def batches_in_lanes(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
@@ -129,7 +129,7 @@ class _Batch:
         size = sum(n * bytes_of(array.element_type) for array, n in elements.items())
         if (
             lanes * size > BUFFERS * self.schedule.target.capacity(2)
-            or problems < FEWEST_STRIPS * lanes * self.context.threads
+            or problems < FEWEST_STRIPS * lanes
             or uses < REUSE * problems * sum(elements.values())
         ):
             return None
@@ -151,7 +151,8 @@ class _Batch:
                 result = copied(result, copy, lanes, order)
         result = result.apply(Vectorize((f"{self.statement}.{self.nest.name}",), lanes))
         work = sum(each.work for each in self._statements())
-        if self.context.threads > 1 and work >= LEAST_INSTANCES:
+        is_wide = problems >= FEWEST_STRIPS * lanes * self.context.threads
+        if self.context.threads > 1 and is_wide and work >= LEAST_INSTANCES:
             result = result.apply(Parallel((outer,)))
         return result
 

@@ -137,10 +137,11 @@ class _Plan:
         self.context = context
         result = schedule.dependences.accumulations[update].store
         self.lanes = schedule.target.lanes(result.array.element_type)
-        extent, self.terms = (
-            self.statistics.statements[update].trips((self._loop(update, name),))[0]
-            for name in (order.rows, order.terms)
-        )
+        statement = self.statistics.statements[update]
+        (extent,) = statement.trips((self._loop(update, order.rows),))
+        along = statement.slopes(self._loop(update, order.terms))
+        # In all: in triangles, each element has a third of them on average.
+        self.terms = max(statement.count(frozenset({k})) for k, step in enumerate(along) if step)
         wanted = min(LARGEST_BLOCK, max(LEAST_BLOCK, extent / BLOCKS))
         unit = WIDTH * self.lanes
         self.block = ceil(wanted / unit) * unit

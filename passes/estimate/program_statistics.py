@@ -207,7 +207,7 @@ class StatementStatistics:
 
     def _spans_in(self, order: Sequence[int]) -> tuple[float, ...]:
         """As `spans`, with iterators one after the other in this order."""
-        counts = [self._count(frozenset(order[:depth])) for depth in range(len(order) + 1)]
+        counts = [self.count(frozenset(order[:depth])) for depth in range(len(order) + 1)]
         found = [inner / outer if outer else 0.0 for outer, inner in pairwise(counts)]
         return tuple(found[order.index(position)] for position in range(len(order)))
 
@@ -236,7 +236,7 @@ class StatementStatistics:
             for basic in [self.statement.domain.get_basic_set_list().get_at(k)]
         )
 
-    def _count(self, kept: frozenset[int]) -> float:
+    def count(self, kept: frozenset[int]) -> float:
         """How many values some of the iterators take together."""
         found = self._counts.get(kept)
         if found is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 import numpy as np
@@ -165,6 +166,15 @@ def test_stores_that_leave_elements_out_take_masks_where_there_are_any(
 ) -> None:
     text = interleaved(2, "f64").replace(f"{N}x2x", f"{N}x3x").replace(f"0 to {N}", "0 to 32")
     assert f"llvm.masked.{operation}" in llvm_ir(text, "vectorize{loops=i width=8}", target)
+
+
+def test_masked_stores_end_with_the_last_element_that_is_written() -> None:
+    """Loads of the next iteration begin behind that, and would wait for stores that reach in."""
+    text = interleaved(1, "f64").replace(f"{N}x1x", f"{N}x2x").replace(f"0 to {N}", "0 to 32")
+    code = llvm_ir(text, "vectorize{loops=i width=8}", WIDE)
+    assert code.count('call void @"llvm.masked.store') == 2
+    assert re.search(r"getelementptr .*double, .*i64 7", code)
+    assert not re.search(r"getelementptr .*double, .*i64 8", code)
 
 
 def test_few_columns_of_long_elements_are_scattered() -> None:

@@ -109,6 +109,16 @@ def test_few_problems_stay_as_they_are() -> None:
         assert batches_in_lanes(original, original.tree, context) is None
 
 
+def test_threads_do_not_ask_for_more_problems() -> None:
+    """Where some would have too few strips, one thread has them all; the estimate shares them."""
+    scop = load(SOLVE)["solve"].scop
+    original = Schedule.original(scop, WIDE)
+    for threads in (1, 2, 16):
+        context = SchedulingContext(infer_extents(scop, {"batch": 40, "n": 20}), threads)
+        schedule = batches_in_lanes(original, original.tree, context)
+        assert schedule is not None and "parallel" not in str(schedule)
+
+
 FILTER = """
 func.func @filter(%batch: index, %steps: index, %F: memref<NxNxf64>, %z: memref<?x?xf64>,
                   %P: memref<?xNxNxf64>) {

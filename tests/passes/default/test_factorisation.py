@@ -81,6 +81,19 @@ def test_the_same_schedule_every_time() -> None:
     assert str(in_blocks(load("ludcmp"), 500, 2)) == str(in_blocks(load("ludcmp"), 500, 2))
 
 
+@pytest.mark.parametrize("kind", ["f64", "f32"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_two_blocks_are_enough(kernel: str, kind: str) -> None:
+    """Whatever part of them an element of a triangle has on average."""
+    text = catalogue()[f"polybench/{kernel}"].text.replace("f64", kind)
+    function = loopwright.load(text)[kernel]
+    schedule = in_blocks(function, 130, 1)
+    assert "tile{" in str(schedule)
+    if kind == "f64":
+        expected = results(function, None, 130, 1)
+        np.testing.assert_allclose(results(function, schedule, 130, 1), expected, rtol=1e-9)
+
+
 def test_small_factorisations_are_left_alone() -> None:
     function = load("lu")
     order = Schedule.original(function.scop).apply(AffineSchedule(fusion="minimal"))
