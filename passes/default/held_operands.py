@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..estimate.estimate import estimate
 from ..estimate.local_extents import stored_statistics
 from ..estimate.program_statistics import ProgramStatistics, is_scalar
@@ -48,25 +50,25 @@ def _move(schedule: Schedule, name: str, statistics: ProgramStatistics) -> Inter
     has_more = len(inside) > 1 or any(loops(vector.body))
     if around.is_marked or not has_more or name != inside[0] or not schedule.is_coincident(around):
         return None
-    if not any(_holds(each, around, vector, schedule, statistics) for each in inside):
+    held = {
+        stride for each in inside for stride in _held(each, around, vector, schedule, statistics)
+    }
+    # LLVM does not move gathers out of a loop that stores.
+    if held != {1}:
         return None
     return Interchange((f"{name}.{vector.name}", f"{name}.{around.name}"))
 
 
-def _holds(
+def _held(
     name: str, around: Loop, vector: Loop, schedule: Schedule, statistics: ProgramStatistics
-) -> bool:
-    """Whether a statement reads vectors that are the same in all iterations of the loop around."""
+) -> Iterator[int]:
+    """How far the lanes are apart of what all iterations of the loop around read alike."""
     outer = loops_around(schedule.tree, name)
     statement = statistics.statements[name]
     along, across = (statement.direction(outer, loop) for loop in (around, vector))
-    return (
-        along is not None
-        and across is not None
-        and any(
-            statement.stride(each, along, statistics) == 0
-            and statement.stride(each, across, statistics) != 0
-            for each in statement.statement.reads
-            if not is_scalar(each.array)
-        )
-    )
+    if along is None or across is None:
+        return
+    for read in statement.statement.reads:
+        stride = abs(statement.stride(read, across, statistics))
+        if stride and not is_scalar(read.array) and not statement.stride(read, along, statistics):
+            yield stride

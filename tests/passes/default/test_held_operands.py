@@ -98,6 +98,15 @@ def test_weights_of_all_channels_leave_the_loops_alone() -> None:
     assert "interchange" not in str(schedule)
 
 
+def test_weights_apart_are_not_held() -> None:
+    """Gathers stay in the loop."""
+    text = WINDOWS.replace("%w[%u, %v, %channel]", "%w[%channel, %u, %v]")
+    text = text.replace("TAPSxTAPSxCHANNELS", "CHANNELSxTAPSxTAPS")
+    scop = function(text, 28, 128, 3, "f32", 2).scop
+    schedule = default_schedule(scop, {}, Target.named("zen4"), threads=1)
+    assert "interchange{loops=channel,j}" not in str(schedule)
+
+
 @pytest.mark.parametrize("text", [WINDOWS, FILTER])
 @pytest.mark.parametrize(("rows", "channels", "taps"), [(9, 37, 3), (12, 16, 5), (3, 5, 7)])
 @pytest.mark.parametrize("kind", TYPES)
