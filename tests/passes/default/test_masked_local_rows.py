@@ -70,9 +70,7 @@ def test_rows_under_masks_stay_as_written(kind: str, size: int, is_masked: bool)
     inside = [loop for loop in vectors if "b" not in loop.name]
     assert not (is_masked and inside)
     rng = np.random.default_rng(0)
-    matrices = rng.random((6000, size, size)).astype(TYPES[kind]) + 2 * np.eye(
-        size, dtype=TYPES[kind]
-    )
+    matrices = (rng.random((6000, size, size)) + 2 * np.eye(size)).astype(TYPES[kind])
     expected, found = np.zeros_like(matrices), np.zeros_like(matrices)
     function.compile(None, threads=1)(matrices, expected)
     function.compile(schedule, threads=1, verify=True)(matrices, found)
