@@ -16,6 +16,9 @@ from .steps import attempt
 GAIN = 0.9
 """Operands in registers must be estimated to take this part of the time."""
 
+FEWEST_ITERATIONS = 8
+"""Of a loop along which operands are held: small matrices are better in lanes of their own."""
+
 
 def with_held_operands(
     schedule: Schedule, members: tuple[str, ...], context: SchedulingContext
@@ -46,6 +49,8 @@ def _move(schedule: Schedule, name: str, statistics: ProgramStatistics) -> Inter
     if not place or outer[place - 1].body is not outer[place]:
         return None
     around, vector = outer[place - 1 : place + 1]
+    if statistics.statements[name].trips(outer)[place - 1] < FEWEST_ITERATIONS:
+        return None
     inside = list(statements(vector.body))
     has_more = len(inside) > 1 or any(loops(vector.body))
     if around.is_marked or not has_more or name != inside[0] or not schedule.is_coincident(around):
