@@ -18,6 +18,7 @@ from ..polyhedral.scop import Access
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.vectorize import Vectorize
+from .held_operands import with_held_operands
 from .outermost_parallel import mark_parallel
 from .wider_vectors import REGISTERS, widest_worth_it
 
@@ -51,7 +52,8 @@ def outer_vectors(schedule: Schedule, nest: Tree, context: SchedulingContext) ->
         return None
     adds_up = not schedule.dependences.accumulations.keys().isdisjoint(statements(nest))
     best = widest_worth_it(known, context, adds_up=adds_up)
-    return mark_parallel(best, statements(nest), context)
+    members = statements(nest)
+    return mark_parallel(with_held_operands(best, members, context), members, context)
 
 
 def _scheduled(

@@ -17,6 +17,7 @@ from ..schedules.schedule import Schedule
 from ..transformations.reverse import Reverse
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
+from .held_operands import with_held_operands
 from .outermost_parallel import mark_parallel
 from .steps import attempt
 
@@ -70,8 +71,11 @@ def unrolled_short_loops(
     marked = dict.fromkeys(
         _with_vectors(schedule, vectors.values(), statistics, widths) for widths in (_narrow, _wide)
     )
+    members = statements(nest)
     proposed = [
-        mark_parallel(each, statements(nest), context) for each in marked if each is not None
+        mark_parallel(with_held_operands(each, members, context), members, context)
+        for each in marked
+        if each is not None
     ]
     if len(proposed) < 2:
         return next(iter(proposed), None)

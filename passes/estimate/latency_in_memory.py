@@ -27,21 +27,24 @@ def latency_in_memory(
         return 0.0
     inside = 1.0
     is_stored = False
+    is_masked = masked_share(around) > 0
     for loop, count in zip(reversed(around.loops), reversed(around.trips), strict=True):
         vectors = max(1.0, count / around.lanes) if loop is around.vector else count
         if vectors > 1 and _is_shifted(program, statement, around, loop):
             # Stores reach the cache in order: chains that follow each other wait as well.
             return (1 - 1 / count) * machine.masked_forwarding / inside
-        if loop.unroll != 0 and vectors > 1 and statement.rewrites(around.loops, loop):
+        # LLVM has no registers for what it unrolls, where that is under masks.
+        is_loop = loop.unroll != 0 or (is_masked and not program.unrolls(loop))
+        if is_loop and vectors > 1 and statement.rewrites(around.loops, loop):
             break
-        is_stored |= loop.unroll != 0 and vectors > 1
+        is_stored |= is_loop and vectors > 1
         inside *= vectors
     else:
         return 0.0
     if not is_stored:
         return 0.0
     addition = machine.latencies["additions"]
-    if masked_share(around) > 0 or _begins_elsewhere(statement, around, loop):
+    if is_masked or _begins_elsewhere(statement, around, loop):
         # What is stored comes to the cache in order: other chains do not fill the time.
         return (addition + machine.masked_forwarding) / inside
     length = count * inside * len(statement.statement.body)

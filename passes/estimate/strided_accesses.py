@@ -176,8 +176,28 @@ def eviction(
         for level, period in machine.set_periods.items()
     )
     # Others may store the rest of the line at the same time.
-    stored = _run(_distances(program, write, loop)) * size if is_evicted else 0
-    return EVICTED_STORE if is_evicted and stored < machine.cache_line else 0.0
+    stored = _run(_stored_together(program, write, statement, around, loop)) if is_evicted else 0
+    return EVICTED_STORE if is_evicted and stored * size < machine.cache_line else 0.0
+
+
+def _stored_together(
+    program: ScheduledProgram,
+    write: Access,
+    statement: StatementStatistics,
+    around: LoopsAround,
+    loop: Loop,
+) -> set[int]:
+    """Elements from a store to what statements and unrolled copies in a loop store as well."""
+    distances = _distances(program, write, loop)
+    line = program.machine.cache_line // bytes_of(write.array.element_type)
+    for inner, trips in zip(around.loops, around.trips, strict=True):
+        direction = statement.direction(around.loops, inner) if inner.unroll is not None else None
+        if direction is None or inner is loop:
+            continue
+        step = statement.stride(write, direction, program.statistics)
+        copies = range(int(min(inner.unroll or trips, trips)) if abs(step) < line else 0)
+        distances |= {each + k * step for each in distances for k in copies}
+    return distances
 
 
 def by_lane(program: ScheduledProgram, access: Access, around: LoopsAround) -> float:

@@ -168,6 +168,34 @@ def test_rows_a_power_of_two_apart_evict_each_other(kind: str, target: Target) -
     assert cycles(1024, 8) == cycles(1024 + 16, 8)
 
 
+BLOCKS = """
+func.func @f(%n: index, %x: memref<?xf64>, %B: memref<?xROWSxCOLUMNSxf64>) {
+  affine.for %q = 0 to %n {
+    %0 = affine.load %x[%q] : memref<?xf64>
+    affine.for %i = 0 to ROWS {
+      affine.for %j = 0 to STORED {
+        affine.store %0, %B[%q, %i, %j] : memref<?xROWSxCOLUMNSxf64>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(4, 4), (2, 8), (1, 8)])
+def test_blocks_that_fill_their_lines_wait_for_none(rows: int, columns: int) -> None:
+    """LLVM unrolls the loops inside: what they leave out of a line is fetched."""
+    text = BLOCKS.replace("ROWS", str(rows)).replace("COLUMNS", str(columns))
+
+    def cycles(stored: int) -> float:
+        filled = text.replace("STORED", str(stored))
+        return accesses(filled, {"n": 50000}, "", WIDE)
+
+    assert cycles(columns) < 2
+    assert cycles(columns // 2) > 4 * cycles(columns)
+
+
 def test_rows_in_lanes_stay_in_registers_only_where_a_vector_goes_on_alone() -> None:
     """Where other rows follow before its next step, each lane is gathered and scattered."""
     text = SWEEP.replace("FROM", "%i, %j - 1")
