@@ -12,8 +12,8 @@ from ..polyhedral.rounded_subscripts import block_and_period, is_rounded
 from ..polyhedral.schedule_tree import Loop, walk
 from ..schedules.schedule import Schedule
 from ..transformations.tile import Tile
+from .short_loops import LONGEST
 from .steps import attempt
-from .unrolled_short_loops import LONGEST
 
 
 def cut_at_rounding(schedule: Schedule, context: SchedulingContext) -> Schedule | None:

@@ -37,6 +37,7 @@ from .time_tiling import time_tiling
 from .transposed_contraction import transposed_contraction
 from .triangular import triangular
 from .triangular_solve import triangular_solve
+from .unrolled_bodies import unrolled_bodies
 from .unrolled_short_loops import unrolled_short_loops
 from .unrolled_sums import unrolled_sums
 from .vectorise_and_parallelise import vectorise_and_parallelise
@@ -80,6 +81,7 @@ all accesses."""
 
 FALLBACKS: tuple[Strategy, ...] = (
     unrolled_short_loops,
+    unrolled_bodies,
     outer_vectors,
     batches_in_lanes,
     vectorise_and_parallelise,

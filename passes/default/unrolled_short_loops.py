@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from math import prod
 
 from ..estimate.estimate import estimate
 from ..estimate.local_extents import stored_statistics
@@ -15,14 +14,11 @@ from ..polyhedral.scop import Access, Statement
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.reverse import Reverse
-from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .held_operands import with_held_operands
 from .outermost_parallel import mark_parallel
+from .short_loops import short_loops
 from .steps import attempt
-
-LONGEST = 8
-"""Iterations of a loop that is unrolled fully."""
 
 MOST_COPIES = 32
 """Instances of statements in the body of the vector loop."""
@@ -42,34 +38,22 @@ def unrolled_short_loops(
     loop that stores from the last one to the first is reversed.
     """
     statistics = stored_statistics(schedule, context)
-    short: dict[int, tuple[str, Loop]] = {}
-    vectors: dict[int, tuple[str, Loop]] = {}
-    for leaf, outer in leaves(nest):
-        trips = statistics.statements[leaf.statement].trips(outer)
-        depth = len(outer)
-        while depth and trips[depth - 1] <= LONGEST and prod(trips[depth - 1 :]) <= MOST_COPIES:
-            depth -= 1
-        if not depth:
-            return None
-        short |= {id(loop): (leaf.statement, loop) for loop in outer[depth:]}
-        vectors[id(outer[depth - 1])] = (leaf.statement, outer[depth - 1])
-    if not short or short.keys() & vectors.keys():
+    found = short_loops(nest, statistics, MOST_COPIES)
+    if found is None:
         return None
-    if any(loop.is_marked for loop in loops(nest)):
-        return None
+    around = {id(loop) for _, loop in found.around}
     # Statements beside the short loops may have longer ones.
-    if any(id(inner) in vectors for _, loop in vectors.values() for inner in loops(loop.body)):
+    if any(id(inner) in around for _, loop in found.around for inner in loops(loop.body)):
         return None
     try:
-        for statement, loop in short.values():
-            schedule = schedule.apply(Unroll((f"{statement}.{loop.name}",)))
-        for statement, loop in vectors.values():
+        schedule = found.unrolled(schedule)
+        for statement, loop in found.around:
             if _stores_backwards(statement, loop, nest, statistics):
                 schedule = schedule.apply(Reverse((f"{statement}.{loop.name}",)))
     except TransformationError:
         return None
     marked = dict.fromkeys(
-        _with_vectors(schedule, vectors.values(), statistics, widths) for widths in (_narrow, _wide)
+        _with_vectors(schedule, found.around, statistics, widths) for widths in (_narrow, _wide)
     )
     members = statements(nest)
     proposed = [
