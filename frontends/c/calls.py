@@ -161,24 +161,25 @@ class Calls:
         self.emitter.require_operations(node, f"it calls '{node.function}'")
         kind = _UNSIGNED[width]
         name = self._argument(node, 0, kind)
-        if operation == "bswap":
-            name = self._swapped(name, kind, node)
-        elif operation == "parity":
-            name = self._two(
-                "arith.andi", self._unary("math.ctpop", name, kind, node), 1, kind, node
-            )
-        elif operation == "ffs":  # the position from 1, and 0 for 0
-            zero = self.expressions.arithmetic.scalar(Constant(0, kind), node).name
-            is_zero = self.emitter.operation(f"arith.cmpi eq, {name}, {zero} : {kind.mlir}", node)
-            last = self._unary("math.cttz", name, kind, node)
-            after = self._two("arith.addi", last, 1, kind, node)
-            name = self.emitter.operation(
-                f"arith.select {is_zero}, {zero}, {after} : {kind.mlir}", node
-            )
+        emit = {"bswap": self._swapped, "parity": self._parity, "ffs": self._first_set}
+        if operation in emit:
+            name = emit[operation](name, kind, node)
         else:
             name = self._unary(operation, name, kind, node)
         found = Scalar(name, kind)
         return self.expressions.arithmetic.convert(found, number_type(node), node)
+
+    def _parity(self, name: str, kind: IntegerType, node: Call) -> str:
+        return self._two("arith.andi", self._unary("math.ctpop", name, kind, node), 1, kind, node)
+
+    def _first_set(self, name: str, kind: IntegerType, node: Call) -> str:
+        """The position of the last bit that is set, from 1; 0 for 0."""
+        zero = self.expressions.arithmetic.scalar(Constant(0, kind), node).name
+        is_zero = self.emitter.operation(f"arith.cmpi eq, {name}, {zero} : {kind.mlir}", node)
+        after = self._two("arith.addi", self._unary("math.cttz", name, kind, node), 1, kind, node)
+        return self.emitter.operation(
+            f"arith.select {is_zero}, {zero}, {after} : {kind.mlir}", node
+        )
 
     def _unary(self, operation: str, name: str, kind: IntegerType, node: Call) -> str:
         return self.emitter.operation(f"{operation} {name} : {kind.mlir}", node)
