@@ -41,6 +41,9 @@ LEAST_SHARE = 0.05
 FEWEST_ITERATIONS = 16
 """Of a loop that is not perfectly nested: more is left over."""
 
+SHORT_SUM = 32
+"""Terms up to which a sum is a short one."""
+
 INNERMOST = 4
 """Only so many of the innermost loops of a chain are looked at."""
 
@@ -68,7 +71,7 @@ def jammed_loops(schedule: Schedule, context: SchedulingContext) -> Schedule:
                 continue
             if any(_has_holes(schedule.scop.statement(name)) for name in statements(loop)):
                 continue
-            if _are_opaque_vectors(schedule, loop):
+            if _are_opaque_vectors(schedule, loop) or _has_short_sums(schedule, loop, context):
                 continue
             reached = seconds
             for factor in FACTORS:
@@ -146,6 +149,26 @@ def _are_opaque_vectors(schedule: Schedule, around: Loop) -> bool:
         schedule.scop.statement(leaf.statement).is_opaque and schedule.is_coincident(inside[-1])
         for leaf, inside in leaves(around)
     )
+
+
+def _has_short_sums(schedule: Schedule, loop: Loop, context: SchedulingContext) -> bool:
+    """Whether LLVM makes vectors of short sums beside other statements: not of their copies."""
+    if not any(loops(chain(loop)[-1].body)):
+        return False
+    vectors = VectorLoops(ScheduledProgram(schedule, context))
+    known = context.statistics(schedule.scop).statements
+    for leaf, _ in leaves(loop):
+        statement = known[leaf.statement]
+        outer = loops_around(schedule.tree, leaf.statement)
+        vector, _ = vectors.around(statement, outer)
+        if (
+            outer[-1] is vector
+            and vector.vector is None
+            and statement.trips(outer)[-1] <= SHORT_SUM
+            and statement.rewrites(outer, vector)
+        ):
+            return True
+    return False
 
 
 def _has_vectors_of_copies(innermost: Loop, nest: Tree, vectors: VectorLoops) -> bool:
