@@ -350,7 +350,7 @@ func.func @modes(%n: index, %k: index, %A: memref<?x?x?xTYPE>, %B: memref<?x?xTY
         affine.for %d = 0 to %k {
           %0 = affine.load %C[%OUTER, %b, %row] : memref<?x?x?xTYPE>
           %1 = affine.load %A[%OUTER, %row, %d] : memref<?x?x?xTYPE>
-          %2 = affine.load %B[%b, %d] : memref<?x?xTYPE>
+          %2 = affine.load %B[%d, %b] : memref<?x?xTYPE>
           %3 = arith.mulf %1, %2 : TYPE
           %4 = arith.addf %0, %3 : TYPE
           affine.store %4, %C[%OUTER, %b, %row] : memref<?x?x?xTYPE>
@@ -364,13 +364,13 @@ func.func @modes(%n: index, %k: index, %A: memref<?x?x?xTYPE>, %B: memref<?x?xTY
 
 
 @pytest.mark.parametrize("element", ["f64", "f32"])
-@pytest.mark.parametrize("terms", [16, 32])
-def test_vectors_of_short_sums_are_not_disturbed(element: str, terms: int) -> None:
+@pytest.mark.parametrize("extent", [16, 32])
+def test_vectors_of_short_sums_are_not_disturbed(element: str, extent: int) -> None:
     """LLVM makes scalar code of their copies."""
     for name in ("a", "sheet"):
         text = SHORT_SUMS.replace("TYPE", element).replace("OUTER", name)
         (function,) = loopwright.load(text).values()
-        sizes = infer_extents(function.scop, {"n": 16, "k": terms})
+        sizes = infer_extents(function.scop, {"n": extent, "k": 16})
         original = Schedule.original(function.scop, Target.named("zen4"), reassociate=True)
         with ISL_LOCK:
             found = jammed_loops(original, SchedulingContext(sizes, 1))
