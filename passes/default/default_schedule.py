@@ -31,6 +31,7 @@ from ..transformations.affine_schedule import AffineSchedule, begin_affine_sched
 from ..transformations.parallel import Parallel
 from .border_peeling import peeled_borders
 from .double_buffering import double_buffered
+from .even_sums import even_sums
 from .guard_splitting import split_at_guards, with_guards
 from .hoisted_recurrences import with_hoisted_recurrences
 from .input_reuse import fuse_for_input_reuse
@@ -266,7 +267,11 @@ def _orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule
             break
         # Who replays it may wait as long as usual.
         steps = (*original.transformations, AffineSchedule(fusion=fusion))
-        yield replace(order, transformations=steps)
+        order = replace(order, transformations=steps)
+        yield order
+        even = even_sums(order, context)
+        if even is not None:
+            yield even
     cut = cut_at_rounding(original, context)
     if cut is not None:
         yield cut

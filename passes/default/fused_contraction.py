@@ -110,7 +110,10 @@ class _Plan(BlockSteps):
         self.statistics = statistics
         self.context = context
         extents = found.extents
-        lanes = schedule.target.lanes(found.streamed.array.element_type)
+        # Of the longer elements: sums of short integers fill several registers for one of factors.
+        (result,) = statistics.statements[found.statement].statement.writes
+        arrays = found.streamed.array, result.array
+        lanes = min(schedule.target.lanes(array.element_type) for array in arrays)
         # Where the rows fill vectors, lanes along them are better than shorter ones along columns.
         is_small = extents[found.rows] < lanes
         self.lanes = narrowed(lanes, extents[found.vector]) if is_small else lanes
