@@ -218,8 +218,8 @@ class _Simulation:
     def _lanes(self, twin: Operation, address: Address | None) -> dict[SSAValue, Masks]:
         """Operands that have to be equal in the lanes of masks alone.
 
-        What a loop carries is equal in the same lanes in all iterations, and what a branch results in
-        is equal in those of its blocks.
+        What a loop carries is equal in the same lanes in all iterations, and what a branch results
+        in is equal in those of its blocks.
         """
         if address is not None and not twin.results:
             return {stored_value(twin): _masks(address)}
