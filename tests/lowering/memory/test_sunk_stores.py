@@ -82,3 +82,38 @@ def test_results_are_the_same_and_proved(schedule: str, text: str) -> None:
         kernel(m, n, given, results[1])
         assert kernel.verdict is not None and kernel.verdict.is_proved
         np.testing.assert_array_equal(*results)
+
+
+SUBSCRIPTS = """
+func.func @f(%n: index, %A: memref<16xindex>, %C: memref<?x16xindex>) {
+  affine.for %i = 0 to %n {
+    affine.for %k = 0 to 9 {
+      %v = memref.alloca() : memref<16xindex>
+      affine.for %q = 0 to 16 {
+        %0 = affine.load %A[%q] : memref<16xindex>
+        affine.store %0, %v[%q] : memref<16xindex>
+      }
+      affine.if affine_set<(d0) : (d0 - 2 >= 0)>(%i) {
+        affine.store %i, %v[%i] : memref<16xindex>
+      } else {
+        affine.store %k, %v[%k] : memref<16xindex>
+      }
+      affine.for %q = 0 to 16 {
+        %1 = affine.load %v[%q] : memref<16xindex>
+        %2 = affine.load %C[%i, %q] : memref<?x16xindex>
+        %3 = arith.addi %1, %2 : index
+        affine.store %3, %C[%i, %q] : memref<?x16xindex>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+def test_values_that_are_subscripts_of_different_places() -> None:
+    given, results = np.arange(100, 116), [np.zeros((7, 16), dtype=np.int64) for _ in range(2)]
+    function = loopwright.load(SUBSCRIPTS)["f"]
+    function.compile(None)(7, given, results[0])
+    function.compile("parallel{loops=i}", threads=1, verify=True)(7, given, results[1])
+    np.testing.assert_array_equal(*results)
