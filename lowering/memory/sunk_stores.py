@@ -59,17 +59,21 @@ def _are_alike(one: Operation, other: Operation) -> bool:
     )
 
 
+def _position(store: Operation) -> int:
+    """Which operand is the value; it may be a subscript or the mask as well."""
+    return len(store.operands) - 1 if isinstance(store, vector.MaskedStoreOp) else 0
+
+
 def _place(store: Operation) -> list[SSAValue]:
     """All operands but the value."""
-    value = stored_value(store)
-    return [each for each in store.operands if each is not value]
+    position = _position(store)
+    return [*store.operands[:position], *store.operands[position + 1 :]]
 
 
 def _sink(op: xdsl_affine.IfOp, one: Operation, other: Operation) -> None:
     """Replaces the conditional by one with a result, and the stores by one behind it."""
     hoist(_place(one), op)
     values = [stored_value(store) for store in (one, other)]
-    position = list(one.operands).index(values[0])
     store = one.clone()
     for old, value in zip((one, other), values, strict=True):
         assert old.parent is not None and old.parent.last_op is not None
@@ -78,7 +82,7 @@ def _sink(op: xdsl_affine.IfOp, one: Operation, other: Operation) -> None:
         old.erase()
     then, otherwise = op.detach_region(0), op.detach_region(0)
     new = affine.IfOp(op.condition, op.operands, then, otherwise, [values[0].type])
-    store.operands[position] = new.results[0]
+    store.operands[_position(store)] = new.results[0]
     Rewriter.insert_op([new, store], InsertPoint.before(op))
     op.detach()
     op.erase()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xdsl.dialects import affine as xdsl_affine
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...nest.index_expression import Comparison, Index
 from .addresses import Address, Addresses, Placed, is_impossible
@@ -90,15 +90,16 @@ class LoopAccesses:
     def is_stored(self, address: Address, block: Block) -> bool:
         """Whether all branches of one of a block's conditionals store to an address."""
         return any(
-            op.regions
-            and all(
-                region.blocks
-                and any(not inner.results and self._address(inner) == address for inner in ops)
-                for region in op.regions
-                for ops in [region.block.ops if region.blocks else ()]
-            )
+            op.regions and all(self._ends_stored(address, region) for region in op.regions)
             for op in block.ops
             if isinstance(op, xdsl_affine.IfOp)
+        )
+
+    def _ends_stored(self, address: Address, branch: Region) -> bool:
+        """Whether a branch, or all branches of a conditional in it, store to an address."""
+        return bool(branch.blocks) and (
+            any(not op.results and self._address(op) == address for op in branch.block.ops)
+            or self.is_stored(address, branch.block)
         )
 
     def runs(self, loop: xdsl_affine.ForOp, known: Sequence[Comparison]) -> bool:

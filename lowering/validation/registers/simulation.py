@@ -169,7 +169,8 @@ class _Simulation:
     def _loaded(self, result: SSAValue, address: Address, state: Memory) -> None:
         """The rewritten function loads what is in memory.
 
-        Under a mask, what is known already has other values in lanes that are off.
+        Under a mask, what is known already has other values in lanes that are off; a load that is
+        gone has what was loaded last.
         """
         values = state.known.get(address, ())
         if not values or values[0].type != result.type:
@@ -177,7 +178,7 @@ class _Simulation:
         elif address.mask is None:
             self.values.equate(result, values[0])
         else:
-            state.known[address] = (*values, result)
+            state.known[address] = (result, *values)
 
     def _kept(self, operation: Operation, twin: Operation, state: Memory) -> None:
         address = self.before.address(twin)
@@ -195,6 +196,7 @@ class _Simulation:
             return
         elif isinstance(operation, _BRANCHES):
             self._branch(operation, twin, state)
+            return
         elif isinstance(operation, memref.DeallocOp):
             state.free(self.values.canonical(twin.operands[0]))
         elif operation.regions or (_memrefs(operation) and not _is_harmless(operation)):
@@ -216,10 +218,13 @@ class _Simulation:
     def _lanes(self, twin: Operation, address: Address | None) -> dict[SSAValue, Masks]:
         """Operands that have to be equal in the lanes of masks alone.
 
-        What a loop carries is equal in the same lanes in all iterations.
+        What a loop carries is equal in the same lanes in all iterations, and what a branch results
+        in is equal in those of its blocks.
         """
         if address is not None and not twin.results:
             return {stored_value(twin): _masks(address)}
+        if isinstance(twin, _YIELDS) and isinstance(twin.parent_op(), _BRANCHES):
+            return {own: self._known_lanes(own) for own in twin.operands}
         loop = twin.parent_op() if isinstance(twin, xdsl_affine.YieldOp) else twin
         if not isinstance(loop, xdsl_affine.ForOp):
             return {}
@@ -245,9 +250,13 @@ class _Simulation:
         end = loop.body.block.last_op
         yielded = () if end is None else end.operands
         return [
-            self.values.names.get(first, Named(first)).masks | stored.get(last, frozenset())
+            self._known_lanes(first) | stored.get(last, frozenset())
             for first, last in zip(loop.inits, yielded, strict=True)
         ]
+
+    def _known_lanes(self, value: SSAValue) -> Masks:
+        """The lanes in which a value has a name."""
+        return self.values.names.get(value, Named(value)).masks
 
     def _forget_stores(self, operation: Operation, state: Memory) -> None:
         """Forgets all that an operation of the function as it was may store to."""
@@ -278,6 +287,11 @@ class _Simulation:
                 self._block(block, after, inside)
                 state.leave(inside)
         self._forget_stores(twin, state)
+        ends = [region.block.last_op for region in twin.regions if region.blocks]
+        for position, (own, other) in enumerate(zip(twin.results, operation.results, strict=True)):
+            yielded = (end.operands[position] for end in ends if end is not None)
+            lanes = Masks().union(*map(self._known_lanes, yielded))
+            self.values.name(own, Named(other, lanes))
 
     def _selecting(self, operation: Operation, twin: Operation, state: Memory) -> None:
         """A branch whose result is what all of its blocks have stored to one address."""

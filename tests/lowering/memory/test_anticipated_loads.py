@@ -73,4 +73,5 @@ def test_results_are_the_same_and_proved(schedule: str) -> None:
         function.compile()(m, n, given, results[0])
         kernel = function.compile(schedule=schedule, threads=2, verify=True)
         kernel(m, n, given, results[1])
+        assert kernel.verdict is not None and kernel.verdict.is_proved
         np.testing.assert_array_equal(*results)

@@ -41,6 +41,7 @@ def test_values_are_right_and_proved(condition: str, schedule: str) -> None:
         results = [np.zeros(n), np.zeros(n)]
         function.compile()(n, given, results[0])
         kernel(n, given, results[1])
+        assert kernel.verdict is not None and kernel.verdict.is_proved
         np.testing.assert_array_equal(*results)
 
 
