@@ -73,7 +73,7 @@ def _statement(node: Statement, counting: bool) -> Statement:
         if any(isinstance(each, Assignment) for each in walk(plain)):
             return loop
         first += [Evaluate(loop.place, loop.start, loop.start, each) for each in steps]
-        first.append(_ended_unless(plain, loop))
+        first.append(ended_unless(plain, loop.body.start))
     body = replace(loop.body, statements=[*first, *loop.body.statements])
     return replace(loop, test=number(loop, 1), body=body)
 
@@ -88,9 +88,8 @@ def _conjuncts(test: Expression) -> Iterator[Expression]:
         yield test
 
 
-def _ended_unless(test: Expression, loop: While) -> If:
-    """`if (test) ; else break;`, ahead of the body of a loop."""
-    at = loop.body.start
+def ended_unless(test: Expression, at: int) -> If:
+    """`if (test) ; else break;`, at an offset in the body of a loop."""
     nothing = Block(test.place, at, at, [])
     leaving = Block(test.place, at, at, [Refused(test.place, at, at, BREAK, leaves=True)])
     return If(test.place, at, at, test, nothing, leaving)
