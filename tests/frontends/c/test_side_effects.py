@@ -53,8 +53,9 @@ BODIES = (
     "int k = 0; do { if (A[k] == 2) continue; B[k] = k; } while (++k < n); A[0] = k;",
     "int k = 0, v = 0; if (n > 1) do { if (A[k] == 2) break; if (k == 4) continue; B[k] = k + v; }"
     " while ((v = A[++k]) != 1 && k < n); A[0] = k; A[1] = v;",
-    "int k = n; if (n > 0) do { k--; if (A[k] == 2) { B[k] = 7; if (x[k] > 0.5) continue; B[k] = 8; }"
-    " else if (A[k] < 1) continue; else if (B[k] > 1) break; B[k] += k; } while (k > 0); A[0] = k;",
+    "int k = n; if (n > 0) do { k--; if (A[k] == 2) { B[k] = 7; if (x[k] > 0.5) continue;"
+    " B[k] = 8; } else if (A[k] < 1) continue; else if (B[k] > 1) break; B[k] += k; }"
+    " while (k > 0); A[0] = k;",
     "int k = 0; for (; k++ < n; ) for (int j = 0; j++ < m;) y[k] += j; A[0] = k;",
     "int k = n; for (int i = 0; i < n; i++) { int l; k = l = (k--, k + A[i]); k = MAX(k, l);"
     " y[i] = (l = k) > 1 && l < 4 ? l : k; }",
