@@ -26,8 +26,8 @@ INITIAL = ("INIT_LIST_EXPR", "STRING_LITERAL", "COMPOUND_LITERAL_EXPR")
 _BYTE = 8
 
 _ESCAPE = r"""\\([abfnrtv\\'"]|[0-3][0-7]{2}|[0-7]{1,2}(?![0-7])|x[\da-fA-F]{2}(?![\da-fA-F]))"""
-_STRING = re.compile(rf'"([ -!#-\[\]-~]|{_ESCAPE})*"')
-"""What C and Python write alike."""
+_STRING = re.compile(rf'"(?!.*\?\?)([ -!#-\[\]-~]|{_ESCAPE})*"')
+"""What C and Python write alike; two question marks may be a trigraph."""
 
 _MOST = 1024
 """Elements of a constant array whose values are read."""
@@ -54,6 +54,8 @@ def collect(
     False for what is no list of numbers of such an array.
     """
     at, size = 0, prod(extents)
+    if values.kind.name == "STRING_LITERAL":
+        return False
     for each in values.get_children():
         last = None
         if (named := _named(each)) is not None:

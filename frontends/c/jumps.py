@@ -51,7 +51,7 @@ def whole(body: Block, reason: str) -> Block:
 def has_jump(statements: Sequence[Statement], reason: str) -> bool:
     """Whether statements, outside of their loops, have such a jump."""
     return any(
-        _is_jump(each, reason)
+        is_jump(each, reason)
         or (isinstance(each, Block) and has_jump(each.statements, reason))
         or (
             isinstance(each, If)
@@ -83,7 +83,7 @@ def _folded(
 ) -> list[Statement]:
     for position, statement in enumerate(statements):
         before, rest = statements[:position], statements[position + 1 :]
-        if _is_jump(statement, reason):  # what follows never runs
+        if is_jump(statement, reason):  # what follows never runs
             return [*before, *([] if goes_on is None else [assigned(statement, goes_on, 0)])]
         if not has_jump([statement], reason):
             continue
@@ -112,7 +112,7 @@ def _folded(
 def _leaves(statements: Sequence[Statement], reason: str) -> bool:
     """Whether statements always end at a jump."""
     return any(
-        _is_jump(each, reason)
+        is_jump(each, reason)
         or (isinstance(each, Block) and _leaves(each.statements, reason))
         or (
             isinstance(each, If)
@@ -123,7 +123,8 @@ def _leaves(statements: Sequence[Statement], reason: str) -> bool:
     )
 
 
-def _is_jump(statement: Statement, reason: str) -> bool:
+def is_jump(statement: Statement, reason: str) -> bool:
+    """Whether a statement is a jump that is refused for this reason."""
     return isinstance(statement, Refused) and statement.reason == reason
 
 

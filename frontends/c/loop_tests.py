@@ -32,36 +32,40 @@ from .tree import (
 )
 
 
-def with_plain_tests(block: Block) -> Block:
-    """A block whose loops have conditions without assignments, but those that only count."""
-    if not any(_assigns(each) for each in all_statements(block.statements)):
+def with_plain_tests(block: Block, *, counting: bool = False) -> Block:
+    """A block whose loops have conditions without assignments.
+
+    Those that only count stay, but with `counting`: what is read behind them is what they set.
+    """
+    if not any(_assigns(each, counting) for each in all_statements(block.statements)):
         return block
-    return _block(block)
+    return _block(block, counting)
 
 
-def _assigns(node: Statement) -> bool:
+def _assigns(node: Statement, counting: bool) -> bool:
     return (
         isinstance(node, While)
         and any(isinstance(each, Assignment) for each in walk(node.test))
-        and not counts(node)
+        and (counting or not counts(node))
     )
 
 
-def _block(block: Block) -> Block:
-    return replace(block, statements=[_statement(each) for each in block.statements])
+def _block(block: Block, counting: bool) -> Block:
+    return replace(block, statements=[_statement(each, counting) for each in block.statements])
 
 
-def _statement(node: Statement) -> Statement:
+def _statement(node: Statement, counting: bool) -> Statement:
     if isinstance(node, Block):
-        return _block(node)
+        return _block(node, counting)
     if isinstance(node, If):
-        return replace(node, one=_block(node.one), other=_block(node.other))
+        one, other = (_block(each, counting) for each in (node.one, node.other))
+        return replace(node, one=one, other=other)
     if isinstance(node, Refused):
-        return replace(node, blocks=tuple(_block(each) for each in node.blocks))
+        return replace(node, blocks=tuple(_block(each, counting) for each in node.blocks))
     if not isinstance(node, For | While):
         return node
-    loop = replace(node, body=_block(node.body))
-    if not isinstance(loop, While) or not _assigns(loop):
+    loop = replace(node, body=_block(node.body, counting))
+    if not isinstance(loop, While) or not _assigns(loop, counting):
         return loop
     first: list[Statement] = []
     for test in _conjuncts(loop.test):
@@ -69,7 +73,7 @@ def _statement(node: Statement) -> Statement:
         if any(isinstance(each, Assignment) for each in walk(plain)):
             return loop
         first += [Evaluate(loop.place, loop.start, loop.start, each) for each in steps]
-        first.append(_ended_unless(plain, loop))
+        first.append(ended_unless(plain, loop.body.start))
     body = replace(loop.body, statements=[*first, *loop.body.statements])
     return replace(loop, test=number(loop, 1), body=body)
 
@@ -84,9 +88,8 @@ def _conjuncts(test: Expression) -> Iterator[Expression]:
         yield test
 
 
-def _ended_unless(test: Expression, loop: While) -> If:
-    """`if (test) ; else break;`, ahead of the body of a loop."""
-    at = loop.body.start
+def ended_unless(test: Expression, at: int) -> If:
+    """`if (test) ; else break;`, at an offset in the body of a loop."""
     nothing = Block(test.place, at, at, [])
     leaving = Block(test.place, at, at, [Refused(test.place, at, at, BREAK, leaves=True)])
     return If(test.place, at, at, test, nothing, leaving)

@@ -14,9 +14,10 @@ from .clang_library import evaluate
 from .flags import limits_complex_range
 from .hoisting import keeps_order, spread
 from .initial_values import initial_elements
-from .jumps import BREAK, CONTINUE, has_jump, without_jumps
+from .jumps import BREAK, CONTINUE, has_jump, is_jump, whole, without_jumps
 from .lagging_loops import without_lagging
 from .library_loops import library_loop
+from .loop_tests import ended_unless
 from .meeting_loops import without_meeting
 from .procedures import RETURN, Procedures
 from .read_expressions import ExpressionReader
@@ -202,15 +203,23 @@ class Reader:
         return before, expression
 
     def _do(self, cursor: cindex.Cursor, inner: list[cindex.Cursor]) -> list[Statement]:
-        """`do A while (t);` -> `A while (t) A`; none where that would repeat a loop."""
-        first, again = (without_jumps(self._block(inner[0]), CONTINUE) for _ in range(2))
+        """`do A while (t);` -> `A while (t) A`; none where that would repeat a loop.
+
+        With `break` in A, it is `while (1) { A if (t) ; else break; }`.
+        """
+        first, again = (whole(self._block(inner[0]), CONTINUE) for _ in range(2))
         if evaluate(inner[1]) == 0:
             return [first]
-        kept = all_statements(first.statements)
+        kept = [each for each in all_statements(first.statements) if not is_jump(each, BREAK)]
         if any(isinstance(each, For | While | Refused) for each in kept):
             return []
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
         test, place = self.expressions.read(inner[1]), self.expressions.place(cursor)
+        if has_jump(first.statements, BREAK):
+            steps, test = tested(test)
+            moves = [Evaluate(place, first.end, first.end, each) for each in steps]
+            first.statements += [*moves, ended_unless(test, first.end)]
+            return [While(place, start, end, Literal(place, INT, 1), first)]
         first.start, first.end = start, end
         return [first, While(place, start, end, test, again)]
 

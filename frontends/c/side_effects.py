@@ -5,10 +5,11 @@ y[k++] = x   ->   y[k] = x; k++        u = r / (b = v)   ->   b = v; u = r / b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from .c_types import BOOL, CType, FloatType, IntegerType
+from .sequence_points import sequenced
 from .tree import (
     Assignment,
     Binary,
@@ -37,8 +38,12 @@ def apart(node: Statement) -> list[Statement]:
     C does not say what the variable is elsewhere in the expression: nothing else may use it.
     """
     whole = node.value if isinstance(node, Declare) else None
+    if whole is not None and (value := sequenced(whole)) is not whole:
+        return [replace(node, value=value)]
     if isinstance(node, Evaluate):
         whole = node.expression
+        if (expression := sequenced(whole)) is not whole:
+            return [replace(node, expression=expression)]
         if (choice := _chosen(node)) is not None:
             return [choice]
     if whole is None:
@@ -141,6 +146,7 @@ def tested(test: Expression) -> tuple[list[Expression], Expression]:
     """
     before: list[Expression] = []
     behind: list[Expression] = []
+    test = sequenced(test)
     if not _may_part(test):
         return [], test
     left = _taken(test, before, behind)
@@ -149,13 +155,10 @@ def tested(test: Expression) -> tuple[list[Expression], Expression]:
     elements = [each for each in steps if not isinstance(each.target, Name)]
     if len(names) + len(elements) != len(behind) or any(each.type == BOOL for each in steps):
         return [], test  # what a truth value was cannot be computed from what it is
-    if any(isinstance(each, Name) and each.symbol in names for each in _leading(elements)):
+    leading = (part for each in elements for part in walk(each.target))
+    if any(isinstance(each, Name) and each.symbol in names for each in leading):
         return [], test
     return [*before, *behind], _with_old(left, names, elements)
-
-
-def _leading(elements: Sequence[Assignment]) -> Iterator[Expression]:
-    return (part for each in elements for part in walk(each.target))
 
 
 def _with_old(

@@ -128,10 +128,27 @@ class Translation:
 
 def translate(region: Region) -> Translation:
     """The text of a region; raises SourceError."""
-    behind = region.behind
     block = region.block
+    if region.function.has_labels:
+        return _with_tables(region, block)
+    plain = with_plain_tests(block)
+    try:
+        return _with_tables(region, plain)
+    except SourceError as error:
+        whole = with_plain_tests(block, counting=True)
+        if whole is plain:
+            raise
+        try:
+            return _with_tables(region, whole)
+        except SourceError:
+            raise error from None
+
+
+def _with_tables(region: Region, block: Block) -> Translation:
+    """The text of a region, where loops along constant tables are unrolled."""
+    behind = region.behind
     if not region.function.has_labels:
-        block = without_early_exits(with_plain_tests(block), behind)
+        block = without_early_exits(block, behind)
     if not region.function.has_labels and has_tables(block):
         try:
             return _grown(region, without_table_loops(block, behind), behind)

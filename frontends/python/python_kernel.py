@@ -405,18 +405,19 @@ class PythonKernel(Immutable):
         return tuple(bound.arguments.values())
 
     def check_records(self) -> None:
-        """Raises SourceError where a constant of a class, record or sequence has changed."""
-        numbers = self.translation.numbers.items()
-        records = {spelled: each for spelled, each in numbers if not spelled.isidentifier()}
-        check_same(self.python, records, self.python.__name__)
+        """Raises SourceError where a constant has changed that is not kept from the decoration."""
+        self._check_numbers(records=True)
 
-    def _check_numbers(self) -> None:
+    def _check_numbers(self, *, records: bool = False) -> None:
+        """Compares all constants; with `records`, those of classes, sequences and helpers."""
         name = self.python.__name__
-        check_same(self.python, self.translation.numbers, name)
+        check_same(self.python, self.translation.numbers, name, records=records)
         for each in self.translation.called:
+            is_plain = isinstance(each.kernel, PlainFunction)  # its names have values at calls
             if isinstance(each.kernel, PlainFunction) and each.kernel.has_no_numbers:
                 continue
-            check_same(each.kernel.python, each.captured.numbers, name)
+            of_kernel = records and not is_plain
+            check_same(each.kernel.python, each.captured.numbers, name, records=of_kernel)
 
     def forget_lock(self) -> None:
         """In the child of a fork: what other threads held is free."""

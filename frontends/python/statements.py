@@ -316,7 +316,7 @@ class Statements:
     def _assign(self, node: ast.Assign) -> None:
         if isinstance(node.value, NoValue):
             return
-        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple):
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple | ast.List):
             self._assign_several(node.targets[0].elts, node)
             return
         if len(node.targets) == 1 and self.arrays.assign(node.targets[0], node):

@@ -8,6 +8,7 @@ from ..text.affine import Affine
 from .expressions import Expressions
 from .loop_forms import place_at
 from .source import PythonSource
+from .views import ONE
 
 
 def elements_of_row(
@@ -39,7 +40,10 @@ def elements_of_row(
 
 def _element(node: ast.expr, position: int, expressions: Expressions) -> ast.expr | None:
     """An element of a row, of an expression that may be evaluated for each."""
-    if not expressions.shape(node):
+    shape = expressions.shape(node)
+    if shape == (ONE,):  # all elements of the row beside it meet the only one
+        position = 0
+    if not shape:
         is_plain = not any(isinstance(e, ast.Call | ast.NamedExpr) for e in ast.walk(node))
         return node if is_plain else None
     if expressions.view(node) is not None:

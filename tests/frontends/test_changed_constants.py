@@ -37,6 +37,18 @@ def opened(x: Any) -> None:
         x[i] = Step.dt * 100 + field.g * 10 + TABLE[1]
 
 
+SCALE = 2.0
+
+
+def scaled(value: Any) -> Any:
+    return value * SCALE + Step.dt
+
+
+def calling(x: Any) -> None:
+    for i in range(len(x)):
+        x[i] = scaled(x[i])
+
+
 CHANGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "Step.dt": lambda patch: patch.setattr(Step, "dt", 4.0),
     "field.g": lambda patch: patch.setattr(field, "g", 7.0),
@@ -78,3 +90,19 @@ def test_check_refuses_a_change(name: str, monkeypatch: pytest.MonkeyPatch) -> N
     CHANGES[name](monkeypatch)
     with pytest.raises(SourceError, match="decorate the function again"):
         kernel.check(3, np.zeros(3))
+
+
+@pytest.mark.parametrize("name", ["SCALE", "Step.dt"])
+def test_a_change_is_seen_in_functions_that_are_called(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel: Any = loopwright.kernel(calling)
+    x = np.ones(3)
+    kernel(x)
+    assert (x == 4).all()
+    if name == "SCALE":
+        monkeypatch.setitem(globals(), "SCALE", 5.0)
+    else:
+        monkeypatch.setattr(Step, "dt", 5.0)
+    with pytest.raises(SourceError, match=f"'{name}' was 2.0 when the kernel 'calling' was made"):
+        kernel(np.ones(3, np.float32))

@@ -53,7 +53,18 @@ def updated(image: Any, p: Any, at: Any, out: Any) -> Any:
         row[1] = x - z
 
 
-@pytest.mark.parametrize("function", [pixels, pairs, loops, looked_up, swapped, updated])
+def stretched(image: Any, p: Any, at: Any, out: Any) -> Any:
+    for i in range(p.shape[0]):
+        [x, y] = p[i] - out[0:1] * 2
+        u, v = image[i, 2:3] * p[i] + p[at[i]]
+        out[i] += x - y * u + v
+    return p[2, 0]
+
+
+FUNCTIONS = [pixels, pairs, loops, looked_up, swapped, updated, stretched]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("rows", [3, 8, 37])
 @pytest.mark.parametrize("schedule", ["", "default"])
 def test_rows_are_values(function: Any, rows: int, schedule: str) -> None:

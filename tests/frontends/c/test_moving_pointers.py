@@ -18,7 +18,7 @@ FORM = HEAD + "#pragma scop\n    {0}\n#pragma endscop\n}}\n"
 BODIES = (
     "for (int i = 0; i < n; i++) *a++ = 2 * *b++;",
     "for (int i = 0; i < n; i++) { a[0] = *b; b += 2; ++a; }",
-    "for (int i = 1; i < n; i++) *++a = *++b - b[-1];",
+    "for (int i = 1; i < n; i++) { *++a = *++b; *a -= b[-1]; }",
     "const double *p = b + n - 1; for (int i = 0; i < n; i++) a[i] = *p--;",
     "const double *p = b; double *q = a;"
     "for (int i = 0; i < n; i++) { for (int j = 0; j < m; j++) q[j] = p[j] + i; p += m; q += m; }",

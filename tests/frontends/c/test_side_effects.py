@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 from support.c_code import assert_same_as_compiled
 
-HEAD = "void f(int n, int m, int *A, int *B, double *x, double *y) {{\n"
+HEAD = (
+    "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
+    "void f(int n, int m, int *A, int *B, double *x, double *y) {{\n"
+)
 FORM = HEAD + "#pragma scop\n    {0}\n#pragma endscop\n}}\n"
 BODIES = (
     "double t; for (int i = 0; i < n; i++) y[i] = (t = x[i] * 2, t * t + 1);",
@@ -45,6 +48,17 @@ BODIES = (
     r'char w[] = "ae\t\x7f\0" "i\377", v[4] = "abcd"; for (int i = 0; i < n; i++)'
     " B[i] = w[i] + v[A[i]];",
     r'static const signed char w[] = "xyz\x80"; for (int i = 0; i < n; i++) B[i] = w[A[i] + 1];',
+    "for (int i = 0; i < n; i++) { int k = i; while (k-- > 0) { if (A[k] > 1) break; y[k] += 1; }"
+    " B[i] = k; }",
+    "int k = 0; do { if (A[k] == 2) continue; B[k] = k; } while (++k < n); A[0] = k;",
+    "int k = 0, v = 0; if (n > 1) do { if (A[k] == 2) break; if (k == 4) continue; B[k] = k + v; }"
+    " while ((v = A[++k]) != 1 && k < n); A[0] = k; A[1] = v;",
+    "int k = n; if (n > 0) do { k--; if (A[k] == 2) { B[k] = 7; if (x[k] > 0.5) continue;"
+    " B[k] = 8; } else if (A[k] < 1) continue; else if (B[k] > 1) break; B[k] += k; }"
+    " while (k > 0); A[0] = k;",
+    "int k = 0; for (; k++ < n; ) for (int j = 0; j++ < m;) y[k] += j; A[0] = k;",
+    "int k = n; for (int i = 0; i < n; i++) { int l; k = l = (k--, k + A[i]); k = MAX(k, l);"
+    " y[i] = (l = k) > 1 && l < 4 ? l : k; }",
     "for (int i = 0; i < n; i++) { int j = 0, v; while ((v = A[j]) != B[i]) { if (++j >= n) break;"
     " if (v == 1) continue; y[j] += v; } B[i] = j; }",
 )
