@@ -209,7 +209,7 @@ class Reader:
         """
         first, again = (whole(self._block(inner[0]), CONTINUE) for _ in range(2))
         if evaluate(inner[1]) == 0:
-            return [first]
+            return [whole(first, BREAK)]
         kept = [each for each in all_statements(first.statements) if not is_jump(each, BREAK)]
         if any(isinstance(each, For | While | Refused) for each in kept):
             return []

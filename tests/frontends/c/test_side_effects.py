@@ -56,6 +56,8 @@ BODIES = (
     "int k = n; if (n > 0) do { k--; if (A[k] == 2) { B[k] = 7; if (x[k] > 0.5) continue;"
     " B[k] = 8; } else if (A[k] < 1) continue; else if (B[k] > 1) break; B[k] += k; }"
     " while (k > 0); A[0] = k;",
+    "for (int i = 0; i < n; i++) { do { if (A[i] > 1) { if (x[i] > 0.5) break; B[i] = 4; }"
+    " for (int j = 0; j < m; j++) { if (A[j] > 1) break; B[i] += j; } } while (0); y[i] = 1; }",
     "int k = 0; for (; k++ < n; ) for (int j = 0; j++ < m;) y[k] += j; A[0] = k;",
     "int k = n; for (int i = 0; i < n; i++) { int l; k = l = (k--, k + A[i]); k = MAX(k, l);"
     " y[i] = (l = k) > 1 && l < 4 ? l : k; }",
