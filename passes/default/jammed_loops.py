@@ -162,7 +162,8 @@ def _has_short_sums(schedule: Schedule, loop: Loop, context: SchedulingContext) 
         outer = loops_around(schedule.tree, leaf.statement)
         vector, _ = vectors.around(statement, outer)
         if (
-            outer[-1] is vector
+            vector is not None
+            and vector is outer[-1]
             and vector.vector is None
             and statement.trips(outer)[-1] <= SHORT_SUM
             and statement.rewrites(outer, vector)
