@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from ..estimate.local_extents import stored_statistics
+from ..estimate.program_statistics import ProgramStatistics, is_scalar
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Tree, leaves, statements
 from ..schedules.errors import TransformationError
@@ -20,7 +21,7 @@ LEAST_OPERATIONS, MOST_OPERATIONS = 256, 2048
 
 
 def unrolled_bodies(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
-    """Unrolls all loops inside of the innermost long ones, for local arrays in registers.
+    """Unrolls all loops inside of the innermost long ones around local arrays, for registers.
 
     for q:                                            for q:
       for k < 3: for i < 3: for j < 6:        ->        m[0][0] -= ...; m[0][1] -= ...
@@ -28,7 +29,7 @@ def unrolled_bodies(schedule: Schedule, nest: Tree, context: SchedulingContext) 
     """
     statistics = stored_statistics(schedule, context)
     found = short_loops(nest, statistics, MOST_COPIES)
-    if found is None:
+    if found is None or not _have_local_arrays(nest, statistics):
         return None
     short = {id(loop) for _, loop in found.short}
     operations = 0.0
@@ -43,3 +44,12 @@ def unrolled_bodies(schedule: Schedule, nest: Tree, context: SchedulingContext) 
         return mark_parallel(found.unrolled(schedule), statements(nest), context)
     except TransformationError:
         return None
+
+
+def _have_local_arrays(nest: Tree, statistics: ProgramStatistics) -> bool:
+    """Whether something is stored to elements of a local array."""
+    return any(
+        write.array.is_local and not is_scalar(write.array)
+        for name in statements(nest)
+        for write in statistics.statements[name].statement.writes
+    )

@@ -78,10 +78,9 @@ func.func @weighted(%A: memref<21xTYPE>, %B: memref<19xTYPE>) {
   affine.for %i = 0 to 19 {
     %w = memref.alloca() : memref<TYPE>
     %s = affine.for %d = 0 to 3 iter_args(%t = %zero) -> (TYPE) {
+      affine.store %quarter, %w[] : memref<TYPE>
       affine.if affine_set<(d) : (d - 1 == 0)>(%d) {
         affine.store %half, %w[] : memref<TYPE>
-      } else {
-        affine.store %quarter, %w[] : memref<TYPE>
       }
       %0 = affine.load %w[] : memref<TYPE>
       %1 = affine.load %A[%i + %d] : memref<21xTYPE>
