@@ -29,7 +29,7 @@ def unrolled_bodies(schedule: Schedule, nest: Tree, context: SchedulingContext) 
     """
     statistics = stored_statistics(schedule, context)
     found = short_loops(nest, statistics, MOST_COPIES)
-    if found is None or not _have_local_arrays(nest, statistics):
+    if found is None or not _computes_locally(nest, statistics):
         return None
     short = {id(loop) for _, loop in found.short}
     operations = 0.0
@@ -46,10 +46,9 @@ def unrolled_bodies(schedule: Schedule, nest: Tree, context: SchedulingContext) 
         return None
 
 
-def _have_local_arrays(nest: Tree, statistics: ProgramStatistics) -> bool:
-    """Whether something is stored to elements of a local array."""
-    return any(
-        write.array.is_local and not is_scalar(write.array)
-        for name in statements(nest)
-        for write in statistics.statements[name].statement.writes
-    )
+def _computes_locally(nest: Tree, statistics: ProgramStatistics) -> bool:
+    """Whether what is computed from several values is in local arrays, not all of them scalars."""
+    members = [statistics.statements[name].statement for name in statements(nest)]
+    computing = [each for each in members if len(each.reads) > 1]
+    arrays = [access.array for each in computing for access in each.accesses]
+    return all(array.is_local for array in arrays) and not all(map(is_scalar, arrays))
