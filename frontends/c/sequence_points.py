@@ -32,7 +32,7 @@ def _clashes(node: Expression) -> Iterator[tuple[Assignment, Symbol]]:
     parts = parts_of(node)
     for part in parts:
         yield from _clashes(part)
-    if _is_ordered(node):
+    if is_ordered(node):
         return
     for part in parts:
         beside = (each for other in parts if other is not part for each in walk(other))
@@ -43,7 +43,7 @@ def _clashes(node: Expression) -> Iterator[tuple[Assignment, Symbol]]:
         yield from (each for each in _set(effects) if each[1] in used)
 
 
-def _is_ordered(node: Expression) -> bool:
+def is_ordered(node: Expression) -> bool:
     """Whether the first operand is evaluated before the others."""
     is_logical = isinstance(node, Binary) and node.operator in ("&&", "||")
     return is_logical or isinstance(node, Conditional)
@@ -58,7 +58,7 @@ def _set(parts: Iterable[Expression]) -> Iterator[tuple[Assignment, Symbol]]:
 def _late(node: Expression) -> Iterator[Expression]:
     """The parts of an expression whose effects may come when its value is known."""
     yield node
-    for part in parts_of(node)[_is_ordered(node) :]:
+    for part in parts_of(node)[is_ordered(node) :]:
         yield from _late(part)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from .c_types import BOOL, CType, FloatType, IntegerType
-from .sequence_points import sequenced
+from .sequence_points import is_ordered, sequenced
 from .tree import (
     Assignment,
     Binary,
@@ -104,9 +104,7 @@ def has_effects(node: Expression) -> bool:
 def _taken(node: Expression, before: list[Expression], behind: list[Expression]) -> Expression:
     """The expression with variables in place of their assignments, where it is always computed."""
     old = parts_of(node)
-    if isinstance(node, Conditional) or (
-        isinstance(node, Binary) and node.operator in ("&&", "||")
-    ):
+    if is_ordered(node):
         # The first part is computed before the others: what it increments afterwards, too.
         ahead: list[Expression] = []
         later: list[Expression] = []

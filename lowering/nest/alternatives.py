@@ -22,8 +22,8 @@ import islpy as isl
 from ...passes.polyhedral.isl_context import coalesced
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, statements
 from ...passes.polyhedral.scop import Scop
-from .aff_to_index import aff_to_index
-from .index_expression import Comparison, Condition, Connective, Index
+from .aff_to_index import constraints_to_condition
+from .index_expression import Index
 from .nest import Call, For, Guard, Nest, Once, with_children
 
 
@@ -40,7 +40,7 @@ class Joined:
     """A tree over `domains` in which one statement stands for all that are its alternatives."""
 
     domains: dict[str, isl.Set]
-    tree: Tree = field(default_factory=lambda: Sequence(()))
+    tree: Tree
     _alternatives: dict[str, _Alternative] = field(default_factory=dict[str, _Alternative])
     _originals: dict[int, Loop] = field(default_factory=dict[int, Loop])
 
@@ -64,7 +64,7 @@ class Joined:
         alternative = self._alternatives.get(name)
         if alternative is None:
             return own
-        condition = _condition(alternative.condition, arguments, parameters)
+        condition = constraints_to_condition(alternative.condition, arguments, parameters)
         return Guard(condition, own, self._statement(alternative.otherwise, arguments, parameters))
 
     def join(self, tree: Tree, values: Mapping[str, str], outer: tuple[Loop, ...]) -> Tree:
@@ -74,8 +74,9 @@ class Joined:
                 return tree
             case Sequence(children):
                 parts = tuple(self._parts(children, values, outer))
-                same = len(parts) == len(children) and all(map(_is_same, parts, children))
-                return tree if same else parts[0] if len(parts) == 1 else Sequence(parts)
+                if parts == children:
+                    return tree
+                return parts[0] if len(parts) == 1 else Sequence(parts)
             case Loop(body=body):
                 inside = self.join(body, values, (*outer, tree))
                 if inside is body:
@@ -140,8 +141,9 @@ def join_alternatives(scop: Scop, tree: Tree, domains: Mapping[str, isl.Set]) ->
             array = statement.writes[0].array
             if array.is_local and len(array.shape) == array.scope_depth:
                 values[statement.name] = array.name
-    result = Joined(dict(domains))
-    result.tree = result.join(tree, values, ())
+    result = Joined(dict(domains), tree)
+    if len(set(values.values())) < len(values):
+        result.tree = result.join(tree, values, ())
     return result
 
 
@@ -151,25 +153,4 @@ def _decides(value: isl.Aff, condition: isl.BasicSet) -> bool:
     return any(
         value.involves_dims(kind, k, 1) and condition.involves_dims(isl.dim_type.set, k, 1)
         for k in range(value.dim(kind))
-    )
-
-
-def _is_same(one: Tree, other: Tree) -> bool:
-    return one is other or (
-        isinstance(one, Leaf) and isinstance(other, Leaf) and one.statement == other.statement
-    )
-
-
-def _condition(
-    where: isl.BasicSet, arguments: tuple[Index, ...], parameters: Mapping[str, Index]
-) -> Condition:
-    return Connective(
-        "all",
-        tuple(
-            Comparison(
-                "==" if each.is_equality() else ">=",
-                aff_to_index(each.get_aff(), arguments, parameters),
-            )
-            for each in where.get_constraints()
-        ),
     )

@@ -20,9 +20,9 @@ import islpy as isl
 
 from ...passes.polyhedral.isl_context import coalesced
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, statements
-from .aff_to_index import aff_to_index
+from .aff_to_index import aff_to_index, constraints_to_condition
 from .full_tiles import outer_schedule
-from .index_expression import Comparison, Condition, Connective, Index, decide
+from .index_expression import Condition, Connective, Index, decide
 from .limits import limits
 from .nest import Block, For, Guard, Nest
 
@@ -127,13 +127,11 @@ class _Scanner:
         return parts[0] if len(parts) == 1 else Block(tuple(parts))
 
     def _condition(self, where: isl.Set, outer: tuple[tuple[Loop, Index], ...]) -> Condition:
-        alternatives: list[Condition] = []
-        for part in where.compute_divs().get_basic_sets():
-            comparisons = tuple(
-                Comparison("==" if each.is_equality() else ">=", self._value(each.get_aff(), outer))
-                for each in part.get_constraints()
-            )
-            alternatives.append(Connective("all", comparisons))
+        values = [value for _, value in outer]
+        alternatives = [
+            constraints_to_condition(part, values, self.parameters)
+            for part in where.compute_divs().get_basic_sets()
+        ]
         return alternatives[0] if len(alternatives) == 1 else Connective("any", tuple(alternatives))
 
     def _value(self, aff: isl.Aff, outer: tuple[tuple[Loop, Index], ...]) -> Index:

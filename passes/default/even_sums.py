@@ -11,7 +11,7 @@ from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.distribute import Distribute
 from .contraction import recognise
-from .integer_products import PAIR, paired_term
+from .integer_products import PAIR, adds_integers, paired_term
 from .size_sums import size_sum
 from .steps import split_parts
 
@@ -26,6 +26,8 @@ def even_sums(schedule: Schedule, context: SchedulingContext) -> Schedule | None
     ->  for i: for j: for k < 62: C[i, j] += A[i, k] * B[k, j]
         for i: for j: C[i, j] += A[i, 62] * B[62, j]
     """
+    if not schedule.target.adds_products_in_pairs:
+        return None
     result = schedule
     for nest in nests(schedule.tree):
         names = statements(nest)
@@ -39,6 +41,8 @@ def _cut(
     schedule: Schedule, name: str, around: tuple[Loop, ...], context: SchedulingContext
 ) -> Schedule:
     """The sum of a statement in two nests; as it was, where that makes no pairs."""
+    if not adds_integers(schedule.scop.statement(name)):
+        return schedule
     statistics = context.statistics(schedule.scop)
     found = recognise(schedule, name, around, statistics)
     if found is None:

@@ -34,10 +34,7 @@ def paired_term(
     `factors` are what the statement reads besides the sum; `terms` has the positions of the loops
     of the sum among its iterators, in their order.
     """
-    if not target.adds_products_in_pairs or len(factors) != PAIR:
-        return None
-    write = next(iter(statement.writes))
-    if write.array.element_type != IntegerType(_SUM_BITS):
+    if not target.adds_products_in_pairs or len(factors) != PAIR or not adds_integers(statement):
         return None
     extensions = [op for factor in factors if (op := _extension(statement, factor)) is not None]
     values = [op.results[0] for op in extensions]
@@ -56,6 +53,11 @@ def paired_term(
         if extents[name] % PAIR == 0 and all(_subscript(f, position) is not None for f in factors)
     ]
     return along[-1] if along else None
+
+
+def adds_integers(statement: Statement) -> bool:
+    """Whether a statement stores integers of the bits to which pairs of products are added."""
+    return any(write.array.element_type == IntegerType(_SUM_BITS) for write in statement.writes)
 
 
 def _extension(statement: Statement, factor: Access) -> Operation | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import prod
 
 from ..estimate.estimate import estimate
+from ..estimate.program_statistics import StatementStatistics
 from ..estimate.scheduled_program import ScheduledProgram
 from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.vector_loops import VectorLoops
@@ -65,13 +66,16 @@ def jammed_loops(schedule: Schedule, context: SchedulingContext) -> Schedule:
     for names in [statements(nest) for nest in nests(schedule.tree)]:
         nest = nest_of(schedule.tree, names[0])
         best, least = schedule, seconds
-        around = _around_innermost(schedule, nest, context)
+        vectors = VectorLoops(ScheduledProgram(schedule, context))
+        around = _around_innermost(schedule, nest, vectors)
         for loop in [*around, *_imperfect_nests(schedule, nest, context)]:
             if sum(known[name].work for name in statements(loop)) < least_work:
                 continue
             if any(_has_holes(schedule.scop.statement(name)) for name in statements(loop)):
                 continue
-            if _are_opaque_vectors(schedule, loop) or _has_short_sums(schedule, loop, context):
+            if _are_opaque_vectors(schedule, loop) or _has_short_sums(
+                schedule, loop, vectors, known
+            ):
                 continue
             reached = seconds
             for factor in FACTORS:
@@ -86,14 +90,13 @@ def jammed_loops(schedule: Schedule, context: SchedulingContext) -> Schedule:
     return schedule
 
 
-def _around_innermost(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Iterator[Loop]:
+def _around_innermost(schedule: Schedule, nest: Tree, vectors: VectorLoops) -> Iterator[Loop]:
     """Loops that are neither innermost, nor of tiles, nor marked but as parallel.
 
     Around marked vectors, only those whose iterations are independent: vectors that are made of
     others in registers are not when copies come in between. Around copies that LLVM is to make
     vectors of, only those around a recurrence: it does not from more of them.
     """
-    vectors = VectorLoops(ScheduledProgram(schedule, context))
     for members in chains(nest):
         tiles = {loop.within.tile for loop in members if loop.within is not None}
         copies = prod(loop.unroll or 1 for loop in members)
@@ -151,12 +154,15 @@ def _are_opaque_vectors(schedule: Schedule, around: Loop) -> bool:
     )
 
 
-def _has_short_sums(schedule: Schedule, loop: Loop, context: SchedulingContext) -> bool:
+def _has_short_sums(
+    schedule: Schedule,
+    loop: Loop,
+    vectors: VectorLoops,
+    known: Mapping[str, StatementStatistics],
+) -> bool:
     """Whether LLVM makes vectors of short sums beside other statements: not of their copies."""
     if not any(loops(chain(loop)[-1].body)):
         return False
-    vectors = VectorLoops(ScheduledProgram(schedule, context))
-    known = context.statistics(schedule.scop).statements
     for leaf, _ in leaves(loop):
         statement = known[leaf.statement]
         outer = loops_around(schedule.tree, leaf.statement)
