@@ -69,6 +69,12 @@ class Specialisation:
         """The machine code as assembly text."""
         return self.code.assembly
 
+    def raise_violation(self, kernel: str) -> None:
+        """Raises OutOfBounds where a call of the kernel was about to leave an array."""
+        violation = None if self.violation is None else self.violation.take()
+        if violation is not None:
+            raise OutOfBounds(f"{kernel}: {violation}")
+
     def __repr__(self) -> str:
         return summary(self, f"of {self.code!r} for {self.sizes!r}")
 
@@ -283,10 +289,7 @@ class Kernel(Immutable):
 
     def _check(self, specialisation: Specialisation, failures: int) -> None:
         """Raises what went wrong in a call before which so many allocations had failed."""
-        if specialisation.violation is not None:
-            violation = specialisation.violation.take()
-            if violation is not None:
-                raise OutOfBounds(f"{self.name}: {violation}")
+        specialisation.raise_violation(self.name)
         if specialisation.failures is not None and specialisation.failures.value != failures:
             raise OutOfMemory(
                 f"{self.name}: not enough memory for the arrays that the kernel allocates itself"

@@ -18,7 +18,7 @@ from .case import Case
 class NativeRun:
     """A kernel at an address, ready to run a case; `keep` holds references to its memory.
 
-    `before` is called before each run.
+    `before` is called before each run, `after` behind it: it raises what went wrong.
     """
 
     def __init__(
@@ -27,10 +27,12 @@ class NativeRun:
         address: int,
         keep: object,
         before: Callable[[], object] = lambda: None,
+        after: Callable[[], object] = lambda: None,
     ) -> None:
         self._case = case
         self._keep = keep
         self._before = before
+        self._after = after
         self._is_first = True
         self._stopwatch = stopwatch(case.function.signature.llvm_types)
         self._values = [address, 1, *case.c_values]
@@ -43,7 +45,9 @@ class NativeRun:
         self._before()
         self._case.restore(whole=self._is_first)
         self._is_first = False
-        return self._stopwatch(*self._values) * 1e-9
+        seconds = self._stopwatch(*self._values) * 1e-9
+        self._after()
+        return seconds
 
     def outputs(self) -> Mapping[str, NDArray[Any]]:
         """What the last run computed, by name."""

@@ -72,4 +72,9 @@ def _run(
     specialisation = kernel.specialise(*case.arguments)
     if threads > 1 and specialisation.code.threads == 1 and schedule not in CHOSEN:
         raise NotApplicable("the schedule has no parallel loop")
-    return NativeRun(case, specialisation.code.address, specialisation)
+    return NativeRun(
+        case,
+        specialisation.code.address,
+        specialisation,
+        after=lambda: specialisation.raise_violation(kernel.name),
+    )

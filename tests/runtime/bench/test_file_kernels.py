@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.documents import check_file
 from support.machines import make_machine
@@ -177,6 +178,22 @@ def test_functions_that_compute_nothing(files: Path, capsys: pytest.CaptureFixtu
     (files / "sums.mlir").write_text(RESULTS)
     assert main(["bench", "sums.mlir", "-f", "nothing", "--peers", "none", *QUICK]) == 1
     assert "nothing writes no array and returns nothing" in capsys.readouterr().err
+
+
+def test_data_that_leaves_an_array_runs_no_peer(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (files / "append.c").write_text(
+        "void append(int n, int *k, double *a, double *out) {\n"
+        "  for (int i = 0; i < n; i++) { out[k[0]] = a[i]; k[0] = k[0] + 1; }\n}\n"
+    )
+    np.save("k.npy", np.array([8], np.int32))
+    sizes = [option for size in ("n=5", "k_dim0=1", "out_dim0=10") for option in ("-s", size)]
+    options = [*sizes, "-i", "k=k.npy", "--peers", "gcc", *QUICK]
+    assert main(["bench", "append.c", *options]) == 1
+    output = capsys.readouterr()
+    assert "append: access outside of out: subscript 0 is 10, the extent 10" in output.err
+    assert "gcc -O3" not in output.out
 
 
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
