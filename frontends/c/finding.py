@@ -104,8 +104,9 @@ class _Search:
         for inner in () if _is_call(statement) else blocks_of(statement):
             self.block(inner, (*around, statement))
         inside = found.translations[known:]
-        if whole is not None and all(each in found.opaque for each in inside):
-            # No affine nest is in it.
+        is_whole = whole is not None and self._belongs_together(whole)
+        if whole is not None and (is_whole or all(each in found.opaque for each in inside)):
+            # No affine nest is in it, or one that the loops around it belong to.
             del found.translations[known:], found.left_out[place:]
             problem = self._problem(whole)
             if problem is not None:
@@ -115,6 +116,13 @@ class _Search:
                 found.opaque.append(whole)
         elif error is not None and _is_loop(statement):
             found.left_out.insert(place, error)
+
+    def _belongs_together(self, whole: Translation) -> bool:
+        """Whether a nest with statements that are not affine is better than what is in it.
+
+        Not where a check asks for affine ones.
+        """
+        return self.check is None and not whole.is_affine and whole.has_affine_loops
 
     def _longest(
         self, first: Translation, behind: list[Statement], around: tuple[Statement, ...]

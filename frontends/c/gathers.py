@@ -50,11 +50,14 @@ class Gathers:
 
     def _is_choice(self, node: Expression) -> bool:
         """Whether it is made of one of several integers, which raising has cases for."""
-        chooses = any(
-            isinstance(each, Conditional) or (isinstance(each, Call) and each.inlined is not None)
+        chosen = (
+            each
             for each in walk(node)
+            if isinstance(each, Conditional)
+            or (isinstance(each, Call) and each.inlined is not None)
         )
-        return chooses and self.expressions.static(node) is None
+        is_choice = any(self.expressions.static(each) is None for each in chosen)
+        return is_choice and self.expressions.static(node) is None
 
     def _is_product(self, node: Expression) -> bool:
         """Whether it multiplies loop variables, or has a remainder by what is no constant.

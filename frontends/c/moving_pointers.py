@@ -273,7 +273,7 @@ class _Moves:
         varying = set(assigned_symbols(node.body.statements, ())) | loop_symbols([node])
         reason = ""
         symbol = loop_symbol(node)
-        first, step = _first(node), _step(node.step, symbol)
+        first, step = first_of(node), step_by(node.step, symbol)
         if isinstance(end, Lost):
             return end, end
         if end.base is not marker:
@@ -301,7 +301,7 @@ class _Moves:
 
     def _counted(self, node: For, symbol: Symbol) -> For:
         """`for (p = a; p < a + n; p++)` -> `for (k = 0; k < n; k++)`; raises SourceError."""
-        value, test, step = _first(node), bare(node.test), _step(node.step, symbol)
+        value, test, step = first_of(node), bare(node.test), step_by(node.step, symbol)
         again = symbol in moved_pointers(node.body.statements)
         if value is None or not isinstance(test, Binary) or not step or again:
             raise self._error(symbol, node.first, "does not count the iterations of its loop")
@@ -451,7 +451,7 @@ def _marker(symbol: Symbol) -> Symbol:
     return Symbol(symbol.name, symbol.type, symbol.place, symbol.offset)
 
 
-def _first(loop: For) -> Expression | None:
+def first_of(loop: For) -> Expression | None:
     """The first value of the variable of a loop."""
     if isinstance(loop.first, Declare):
         return loop.first.value
@@ -477,7 +477,7 @@ def _agree(one: Position | Lost, other: Position | Lost) -> bool:
     return same(one.base, other.base) and same(one.distance, other.distance)
 
 
-def _step(node: Expression, symbol: Symbol | None) -> int | None:
+def step_by(node: Expression, symbol: Symbol | None) -> int | None:
     """The constant that is added to a variable."""
     found = None if symbol is None else added(node, symbol)
     amount = None if found is None else constant(found[1])

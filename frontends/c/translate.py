@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ...dialects.errors import SourceError
 from ...dialects.marks import ASSUMPTION, UNSIGNED
@@ -16,6 +17,7 @@ from ..text.emitter import Emitter, Line
 from .c_types import BOOL, Elements, IntegerType, NumberType, elements_of, has_structures
 from .certain_reads import first_loops, uncertain_reads
 from .counted_loops import counts, with_for_loops
+from .counters import without_counters
 from .declared_extents import declared_extents, sizes_of_extents
 from .domain import Domain
 from .early_exits import without_early_exits
@@ -125,6 +127,11 @@ class Translation:
         marks = ("scf.", "memref.store")
         return not self.has_products and not any(mark in self.code for mark in marks)
 
+    @property
+    def has_affine_loops(self) -> bool:
+        """Whether all of its loops are affine, if not all of its subscripts."""
+        return "scf." not in self.code
+
 
 def translate(region: Region) -> Translation:
     """The text of a region; raises SourceError."""
@@ -186,8 +193,32 @@ def _counted(region: Region, block: Block, behind: Sequence[Statement]) -> Trans
 
 def _translate(region: Region, block: Block, behind: Sequence[Statement]) -> Translation:
     """The text of a region, whose statements are those of the block; raises SourceError."""
-    block, rotations = without_rotations(block)
     later = {each.symbol for each in all_expressions(behind) if isinstance(each, Name)}
+    plain = partial(_of_statements, region, behind=behind, later=later)
+    uncounted = without_counters(
+        block,
+        region.function.body,
+        lambda each: _is_lasting(each, later, behind),
+        lambda each: _is_repeated(each, region),
+    )
+    if uncounted is block:
+        return plain(block)
+    try:
+        found = plain(uncounted)
+    except SourceError:
+        return plain(block)
+    try:
+        counted = plain(block)
+    except SourceError:
+        return found
+    # Subscripts may be rows and columns at some sizes only, and are data for all of them then.
+    return found if {*found.assumptions} <= {*counted.assumptions} else counted
+
+
+def _of_statements(
+    region: Region, block: Block, *, behind: Sequence[Statement], later: Set[Symbol]
+) -> Translation:
+    block, rotations = without_rotations(block)
     body = without_moves(
         block,
         region.function.body,
