@@ -7,10 +7,11 @@ for (i = 0; i < n; i++)                       for (j = 0; j < m; j++) p[i * m + 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from .c_types import LONG, CType, IntegerType
+from .choices import same
 from .declared_pointers import assignments, is_fixed, names_in
 from .distances import Distance, distance_of, iterations, scaled, total, trips, uses
 from .loop_steps import added, is_name
@@ -77,28 +78,35 @@ def without_counters(
 
 
 def _candidates(block: Block) -> set[Symbol]:
-    """The variables that grow, and are otherwise given values that are read from no memory."""
+    """The variables whose values follow from values that they had, and from no memory."""
     loops = loop_symbols(block.statements)
     found: dict[Symbol, bool] = {}
+    sources: dict[Symbol, set[Symbol]] = {}
     for each in all_expressions(block.statements):
         if isinstance(each, Assignment) and isinstance(each.target, Name):
             symbol = each.target.symbol
             amount = added(each, symbol)
-            is_plain = is_fixed(each.value) if amount is None else is_fixed(amount[1])
-            known = found.get(symbol, True)
-            found[symbol] = known and is_plain and (amount is not None or not each.operator)
-    growing = {
-        each.target.symbol
-        for each in all_expressions(block.statements)
-        if isinstance(each, Assignment)
-        and isinstance(each.target, Name)
-        and added(each, each.target.symbol) is not None
-    }
+            is_plain = is_fixed(each.value) and (amount is not None or not each.operator)
+            found[symbol] = found.get(symbol, True) and is_plain
+            used = names_in((each.value,)) | ({symbol} if amount is not None else set())
+            sources.setdefault(symbol, set()).update(used)
     return {
         each
         for each, is_plain in found.items()
-        if is_plain and each in growing and each not in loops and _may_count(each)
+        if is_plain and each not in loops and _may_count(each) and _follows_itself(each, sources)
     }
+
+
+def _follows_itself(symbol: Symbol, sources: Mapping[Symbol, Set[Symbol]]) -> bool:
+    """Whether a variable is computed from what it was, by others or at once."""
+    seen: set[Symbol] = set()
+    pending = set(sources[symbol])
+    while pending:
+        each = pending.pop()
+        if each not in seen:
+            seen.add(each)
+            pending |= sources.get(each, set())
+    return symbol in seen
 
 
 def _may_count(symbol: Symbol) -> bool:
@@ -187,7 +195,7 @@ class _Counters:
 
     def _declare(self, node: Declare) -> list[Statement]:
         if node.symbol in self.counted:
-            value = None if node.value is None else distance_of(self._read(node.value))
+            value = None if node.value is None else _terms(self._read(node.value))
             self.now[node.symbol] = None if value is None else self._kept(value, node.symbol)
             return []
         value = None if node.value is None else self._read(node.value)
@@ -195,12 +203,17 @@ class _Counters:
 
     def _branch(self, node: If) -> If:
         test = self._read(node.test)
-        self._refuse_changes([*node.one.statements, *node.other.statements])
-        one, other = self._block(node.one), self._block(node.other)
+        before = dict(self.now)
+        one = self._block(node.one)
+        first, self.now = self.now, before
+        other = self._block(node.other)
+        self.now = {
+            each: found if same(found, self.now[each]) else None for each, found in first.items()
+        }
         return If(node.place, node.start, node.end, test, one, other)
 
     def _refuse_changes(self, statements: Sequence[Statement]) -> None:
-        """Variables that change under conditions are none that count."""
+        """Variables that change where it may not come to that are none that count."""
         for symbol in assigned_symbols(statements, ()):
             if symbol in self.counted:
                 raise _Unknown(symbol)
@@ -238,7 +251,7 @@ class _Counters:
 
         `start` is what it is before the loop, `end` behind an iteration that begins at a marker.
         """
-        if end is None or end[:1] != (marker,):
+        if not end or bare(end[0]) is not marker:
             return None, None
         moved = end[1:]
         if start is None or not moved:
@@ -291,7 +304,7 @@ class _Counters:
         symbol = node.target.symbol
         amount = added(node, symbol)
         if amount is None:
-            self.now[symbol] = self._kept(distance_of(self._read(node.value)), symbol)
+            self.now[symbol] = self._kept(_terms(self._read(node.value)), symbol)
             return self._value(node.target)
         sign, value = amount
         before = self._value(node.target) if node.is_postfix else None
@@ -341,6 +354,15 @@ def _is_lasting(value: Expression, changed: Set[Symbol]) -> bool:
     return is_fixed(value) and not any(
         each in changed or each.is_global or each.has_address for each in names
     )
+
+
+def _terms(node: Expression, sign: str = "+") -> Distance:
+    """An integer as a sum."""
+    inner = bare(node)
+    if isinstance(inner, Binary) and inner.operator in ("+", "-") and inner.type == LONG:
+        opposite = "-" if (sign == "+") == (inner.operator == "-") else "+"
+        return (*_terms(inner.left, sign), *_terms(inner.right, opposite))
+    return distance_of(node, sign)
 
 
 def _with_wide_parts(node: Expression, parts: Sequence[Expression]) -> Expression:

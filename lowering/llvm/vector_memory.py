@@ -32,6 +32,7 @@ from .memory import (
     store,
     to_storage,
 )
+from .reversed_rows import emit_reversed_load, emit_reversed_store
 from .strided_accesses import (
     concatenated,
     load_columns,
@@ -309,6 +310,8 @@ def emit_gather(emitter: FunctionEmitter, op: GatherOp) -> None:
     elif _emit_strided(emitter, op):
         _pass_through(emitter, op)
         return
+    elif emit_reversed_load(emitter, op):
+        return
     elif (group := emitter.transposed_loads(op)) is not None:
         _emit_transposed(emitter, op, group)
         return
@@ -433,6 +436,8 @@ def emit_scatter(emitter: FunctionEmitter, op: ScatterOp) -> None:
             _store_transposed(emitter, group)
         else:
             _store_rows(emitter, group)
+        return
+    if emit_reversed_store(emitter, op):
         return
     first = _first_of_row(emitter, op)
     if first is not None:

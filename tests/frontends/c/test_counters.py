@@ -32,6 +32,11 @@ BODIES = (
     "int k = 0; for (int i = 0; i < n; i++) { if (i == 3) k++; b[i] = a[k]; }",
     "int k = 0; for (int i = 0; i < n; i++) { if (a[i] > 0.5) k++; b[i] = a[k]; }",
     "int k = 0; for (int i = 0; i < n; i++) { b[i] = a[k] * (k % 3) + k / 2; k += m; }",
+    "int j = -1, k; for (int i = 0; i < n; i++) { k = j + 1; b[i] = a[k]; j = k + 1; b[j + 50] = 2;"
+    " }",
+    "int k = 0; for (int i = 0; i < n; i++) { if (a[i] > 0.5) { k++; b[k] = 1; }"
+    " else { k++; b[k] = a[i]; } }",
+    "int k = 0; for (int i = 0; i < n; i++) { if (a[i] > 0.5) k += 2; else k++; b[k] = a[i]; }",
     "short k = 0; for (int i = 0; i < n; i++) { b[i] = k < 7 ? a[k] : k; k += 2; }",
     "unsigned k = 0; for (int i = 0; i < n; i++) { b[k] = a[i]; k += 1; }",
     "int k = 0; for (int t = 0; t < 2; t++) for (int j = 0; j < m; j++)"
