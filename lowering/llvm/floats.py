@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from ...passes.polyhedral.fused_products import fused_operand, fused_product
 from .emitter import Emit, Emitters, FunctionEmitter
 from .reciprocal_roots import quotient
+from .recurrence_heights import CarriedSum, carried_sum
 from .types import I1
 from .values import splat
 
@@ -80,6 +81,12 @@ def _addition(name: str) -> Emit:
     separate = _instruction(name)
 
     def emit(emitter: FunctionEmitter, op: Operation) -> None:
+        assert isinstance(op, arith.AddfOp | arith.SubfOp)
+        flags = flags_of(emitter, op)
+        found = carried_sum(op) if "reassoc" in flags else None
+        if found is not None:
+            emitter.values[op.result] = _carried(emitter, found, flags)
+            return
         position = fused_operand(op) if emitter.module.fuses_products else None
         if position is None:
             separate(emitter, op)
@@ -98,6 +105,17 @@ def _addition(name: str) -> Emit:
         )
 
     return emit
+
+
+def _carried(emitter: FunctionEmitter, found: CarriedSum, flags: tuple[str, ...]) -> ir.Value:
+    """A sum with its carried term last, which LLVM leaves there."""
+    (first, _), *rest = found.others
+    others = emitter.value(first)
+    for term, is_subtracted in rest:
+        build = emitter.builder.fsub if is_subtracted else emitter.builder.fadd
+        others = build(others, emitter.value(term), flags=flags)
+    kept = tuple(each for each in flags if each not in ("reassoc", "fast"))
+    return emitter.builder.fadd(emitter.value(found.carried), others, flags=kept)
 
 
 def _in_lanes(emitter: FunctionEmitter, operand: SSAValue, kind: ir.Type) -> ir.Value:
