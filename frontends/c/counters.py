@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from .c_types import LONG, CType, IntegerType
 from .choices import same
 from .declared_pointers import assignments, is_fixed, names_in
-from .distances import Distance, distance_of, iterations, scaled, total, trips, uses
-from .loop_steps import added, is_name
-from .moving_pointers import first_of, step_by
-from .sums_over_loops import sum_before, sum_behind
+from .distances import Distance, distance_of, total, uses
+from .loop_steps import added
+from .sums_over_loops import sums
 from .tree import (
     Assignment,
     Binary,
@@ -88,8 +87,9 @@ def _candidates(block: Block) -> set[Symbol]:
             amount = added(each, symbol)
             is_plain = is_fixed(each.value) and (amount is not None or not each.operator)
             found[symbol] = found.get(symbol, True) and is_plain
-            used = names_in((each.value,)) | ({symbol} if amount is not None else set())
-            sources.setdefault(symbol, set()).update(used)
+            sources.setdefault(symbol, set()).update(names_in((each.value,)))
+            if amount is not None:
+                sources[symbol].add(symbol)
     return {
         each
         for each, is_plain in found.items()
@@ -253,41 +253,13 @@ class _Counters:
         """
         if not end or bare(end[0]) is not marker:
             return None, None
-        moved = end[1:]
-        if start is None or not moved:
+        if start is None or not end[1:]:
             return start, start
-        symbol = loop_symbol(node)
-        first, step = first_of(node), step_by(node.step, symbol)
-        inner = assigned_symbols(node.body.statements, ())
-        if symbol is None or first is None or not step or symbol in inner:
+        moved = sums(node, end[1:], self._read)
+        if isinstance(moved, str):
             return None, None
-        varying = {*inner, *loop_symbols([node])}
-        if names_in((first,)) & varying or not is_fixed(first):
-            return None, None
-        variable, test = Name(node.place, symbol.type, symbol), bare(node.test)
-        has_end = isinstance(test, Binary) and is_name(bare(test.left), symbol)
-        bound = self._read(test.right) if has_end and isinstance(test, Binary) else None
-        count = None
-        if bound is not None and isinstance(test, Binary):
-            count = trips(first, test.operator, bound, step)
-        if count is None or names_in((count,)) & varying or not is_fixed(count):
-            count = None
-        done, all_done = list[Expression](), list[Expression]()
-        for each in moved:
-            names = names_in((each,)) & varying
-            if not names:
-                done += scaled((each,), iterations(first, variable, step))
-                all_done += () if count is None else scaled((each,), count)
-                continue
-            if names != {symbol} or step != 1 or count is None or not isinstance(test, Binary):
-                return None, None
-            assert bound is not None
-            before = sum_before(each, variable, first, test.operator, bound)
-            if before is None:
-                return None, None
-            done += before
-            all_done += sum_behind(each, variable, first, test.operator, bound)
-        return (*start, *done), None if count is None else (*start, *all_done)
+        behind = None if moved.behind is None else start + moved.behind
+        return start + moved.before, behind
 
     # Expressions
 

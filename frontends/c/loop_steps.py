@@ -12,6 +12,7 @@ from .tree import (
     Declare,
     Evaluate,
     Expression,
+    For,
     Name,
     Statement,
     Subscript,
@@ -80,3 +81,18 @@ def sets(node: Expression, symbols: set[Symbol]) -> bool:
         and isinstance(node.target, Name)
         and node.target.symbol in symbols
     )
+
+
+def first_of(loop: For) -> Expression | None:
+    """The first value of the variable of a loop."""
+    if isinstance(loop.first, Declare):
+        return loop.first.value
+    expression = loop.first.expression if isinstance(loop.first, Evaluate) else None
+    return expression.value if isinstance(expression, Assignment) else None
+
+
+def step_by(node: Expression, symbol: Symbol | None) -> int | None:
+    """The constant that is added to a variable."""
+    found = None if symbol is None else added(node, symbol)
+    amount = None if found is None else constant(found[1])
+    return None if found is None or amount is None else found[0] * amount

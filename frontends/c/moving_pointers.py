@@ -15,15 +15,12 @@ from .choices import same
 from .declared_pointers import assignments, declared_values, is_fixed, names_in
 from .distances import (
     Distance,
-    constant,
     distance_of,
-    iterations,
-    scaled,
     total,
-    trips,
     uses,
 )
-from .loop_steps import added, is_name
+from .loop_steps import first_of, is_name, step_by
+from .sums_over_loops import sums
 from .tree import (
     Assignment,
     Binary,
@@ -270,34 +267,20 @@ class _Moves:
 
         `start` is where it is before the loop, `end` behind an iteration that begins at a marker.
         """
-        varying = set(assigned_symbols(node.body.statements, ())) | loop_symbols([node])
-        reason = ""
-        symbol = loop_symbol(node)
-        first, step = first_of(node), step_by(node.step, symbol)
         if isinstance(end, Lost):
             return end, end
         if end.base is not marker:
-            reason = "points elsewhere after each iteration"
-        elif isinstance(start, Lost) or not end.distance:
+            elsewhere = Lost("points elsewhere after each iteration")
+            return elsewhere, elsewhere
+        if isinstance(start, Lost) or not end.distance:
             return start, start
-        elif names_in(end.distance) & varying:
-            reason = "moves by another distance in each iteration"
-        elif first is not None and (names_in((first,)) & varying or not is_fixed(first)):
-            reason = "moves in a loop whose first value changes, or is read from memory"
-        elif symbol is None or first is None or not step:
-            reason = "moves in a loop that does not count in constant steps"
-        if reason or symbol is None or first is None or not step or isinstance(start, Lost):
-            return Lost(reason), Lost(reason)
-        variable = Name(node.place, symbol.type, symbol)
-        done = scaled(end.distance, iterations(first, variable, step))
-        inside = Position(start.base, start.distance + done)
-        test = bare(node.test)
-        count = None
-        if isinstance(test, Binary) and is_name(bare(test.left), symbol):
-            count = trips(first, test.operator, self._read(test.right), step)
-        if count is None or names_in((count,)) & varying or not is_fixed(count):
+        moved = sums(node, end.distance, self._read)
+        if isinstance(moved, str):
+            return Lost(moved), Lost(moved)
+        inside = Position(start.base, start.distance + moved.before)
+        if moved.behind is None:
             return inside, Lost("moves in a loop whose number of iterations is not known")
-        return inside, Position(start.base, start.distance + scaled(end.distance, count))
+        return inside, Position(start.base, start.distance + moved.behind)
 
     def _counted(self, node: For, symbol: Symbol) -> For:
         """`for (p = a; p < a + n; p++)` -> `for (k = 0; k < n; k++)`; raises SourceError."""
@@ -451,14 +434,6 @@ def _marker(symbol: Symbol) -> Symbol:
     return Symbol(symbol.name, symbol.type, symbol.place, symbol.offset)
 
 
-def first_of(loop: For) -> Expression | None:
-    """The first value of the variable of a loop."""
-    if isinstance(loop.first, Declare):
-        return loop.first.value
-    expression = loop.first.expression if isinstance(loop.first, Evaluate) else None
-    return expression.value if isinstance(expression, Assignment) else None
-
-
 def _pointer(position: Position, node: Expression) -> Binary:
     return Binary(node.place, node.type, "+", position.base, total(position.distance, node))
 
@@ -475,10 +450,3 @@ def _agree(one: Position | Lost, other: Position | Lost) -> bool:
     if isinstance(one, Lost) or isinstance(other, Lost):
         return isinstance(one, Lost) and isinstance(other, Lost)
     return same(one.base, other.base) and same(one.distance, other.distance)
-
-
-def step_by(node: Expression, symbol: Symbol | None) -> int | None:
-    """The constant that is added to a variable."""
-    found = None if symbol is None else added(node, symbol)
-    amount = None if found is None else constant(found[1])
-    return None if found is None or amount is None else found[0] * amount

@@ -5,36 +5,86 @@ for (i = 0; i < n; i++) k += i + 1;    ->    k is i * (i - 1) / 2 + i in iterati
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from .c_types import INT, LONG
-from .distances import Distance, constant, scaled, total
-from .tree import Binary, Conditional, Expression, Literal, Name, Symbol, Unary, bare, widened
+from .declared_pointers import is_fixed, names_in
+from .distances import Distance, constant, iterations, scaled, total, trips
+from .loop_steps import first_of, is_name, step_by
+from .tree import (
+    Binary,
+    Conditional,
+    Expression,
+    For,
+    Literal,
+    Name,
+    Symbol,
+    Unary,
+    bare,
+    widened,
+)
+from .variables import assigned_symbols, loop_symbol, loop_symbols
+
+_ANOTHER = "moves by another distance in each iteration"
 
 Terms = Mapping[Symbol | None, int]
 """A sum of variables by their coefficients, and a constant under None."""
 
 
-def sum_before(
-    each: Expression, variable: Name, first: Expression, operator: str, end: Expression
-) -> Distance | None:
-    """The sum over the iterations before `variable`; None if it is not linear in that.
+@dataclass(frozen=True)
+class Sums:
+    """What a loop adds up: before an iteration, and in all of them (None: not known)."""
 
-    The variable goes from `first`, a constant, to `end` in steps of one.
+    before: Distance
+    behind: Distance | None
+
+
+def sums(node: For, moved: Distance, read: Callable[[Expression], Expression]) -> Sums | str:
+    """The sums of what each iteration of a loop adds, or why a variable has no such sum.
+
+    `read` gives an expression without variables that move.
     """
-    slope = _slope(each, variable, first, operator, end)
-    return None if slope is None else _sum(slope, variable, variable)
+    inner = assigned_symbols(node.body.statements, ())
+    varying = {*inner, *loop_symbols([node])}
+    symbol, first = loop_symbol(node), first_of(node)
+    step = step_by(node.step, symbol)
+    if first is not None and (names_in((first,)) & varying or not is_fixed(first)):
+        return "moves in a loop whose first value changes, or is read from memory"
+    changing = [each for each in moved if names_in((each,)) & varying]
+    if symbol is None or first is None or not step or symbol in inner:
+        is_changing = symbol is not None and bool(changing)
+        return _ANOTHER if is_changing else "moves in a loop that does not count in constant steps"
+    variable, test = Name(node.place, symbol.type, symbol), bare(node.test)
+    end, count = None, None
+    if isinstance(test, Binary) and is_name(bare(test.left), symbol):
+        end = read(test.right)
+        count = trips(first, test.operator, end, step)
+    if count is not None and (names_in((count,)) & varying or not is_fixed(count)):
+        count = None
+    before, behind = list[Expression](), list[Expression]()
+    for each in moved:
+        if each not in changing:
+            before += scaled((each,), iterations(first, variable, step))
+            behind += () if count is None else scaled((each,), count)
+            continue
+        if count is None or end is None or step != 1 or not isinstance(test, Binary):
+            return _ANOTHER
+        slope = _slope(each, variable, first, test.operator, end)
+        if slope is None or names_in((each,)) & varying != {symbol}:
+            return _ANOTHER
+        before += _sum(slope, variable, variable)
+        behind += _whole(slope, variable, test.operator, end)
+    return Sums(tuple(before), None if count is None else tuple(behind))
 
 
-def sum_behind(
-    each: Expression, variable: Name, first: Expression, operator: str, end: Expression
+def _whole(
+    slope: tuple[int, Terms, int], variable: Name, operator: str, end: Expression
 ) -> Distance:
-    """The sum over all iterations of the loop, where `sum_before` has one."""
-    slope = _slope(each, variable, first, operator, end)
-    assert slope is not None
-    behind = (
-        widened(end) if operator == "<" else Binary(end.place, LONG, "+", widened(end), _one(end))
-    )
+    """The sum over all iterations of the loop."""
+    behind = widened(end)
+    if operator == "<=":
+        behind = Binary(end.place, LONG, "+", behind, _one(end))
     test = Binary(end.place, INT, ">", behind, Literal(end.place, LONG, slope[2]))
     whole = total(_sum(slope, behind, variable), end)
     return (Conditional(end.place, LONG, test, whole, Literal(end.place, LONG, 0)),)
@@ -49,7 +99,7 @@ def _slope(
     """
     begin = constant(first)
     is_count = isinstance(each, Conditional)
-    terms = _terms(each.one if is_count and isinstance(each, Conditional) else each)
+    terms = _terms(each.one if isinstance(each, Conditional) else each)
     if begin is None or terms is None or operator not in ("<", "<="):
         return None
     slope = terms.get(variable.symbol, 0)
@@ -58,7 +108,9 @@ def _slope(
         last = _terms(end)
         if last is None:
             return None
-        ends = {None: begin} if slope > 0 else _plus(last, {None: -1 if operator == "<" else 0}, 1)
+        ends: Terms = {None: begin}
+        if slope <= 0:
+            ends = _plus(last, {None: -1 if operator == "<" else 0}, 1)
         least = _plus(rest, ends, slope)
         if any(symbol is not None for symbol in least) or least.get(None, 0) < 0:
             return None

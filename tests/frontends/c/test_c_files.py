@@ -70,6 +70,26 @@ def test_regions_are_found_and_others_named(tmp_path: Path) -> None:
     assert len(program["steps"].scop.statements) == 2  # both loops, but nothing of `while`
 
 
+def test_nests_with_data_in_subscripts_are_regions_with_the_loops_inside(tmp_path: Path) -> None:
+    path = tmp_path / "product.c"
+    path.write_text(
+        "void f(int n, double A[n][n], double B[n][n], double C[n][n], int *x, int *count) {\n"
+        "  for (int i = 0; i < n; i++) {\n    for (int j = 0; j < n; j++) {\n      double s = 0;\n"
+        "      for (int k = 0; k < n; k++) s += A[i][k] * B[k][j];\n      C[i][j] = s;\n    }\n"
+        "    count[x[i]] += 1;\n  }\n}\n"
+    )
+    function = loopwright.load(path)["f"]
+    assert [each.is_opaque for each in function.scop.statements] == [False] * 3 + [True]
+    n = 40
+    a, b = (np.random.default_rng(seed).random((n, n)) for seed in range(2))
+    x = np.arange(n, dtype=np.int32) % 7
+    for schedule in (None, "rules"):
+        c, count = np.zeros((n, n)), np.zeros(7, np.int32)
+        function.compile(schedule, threads=2, verify=True)(n, a, b, c, x, count)
+        np.testing.assert_allclose(c, a @ b, rtol=1e-12)
+        assert count.tolist() == np.bincount(x).tolist()
+
+
 def test_errors_after_parsing_point_into_the_file(tmp_path: Path) -> None:
     path = tmp_path / "two.c"
     path.write_text(TWO)

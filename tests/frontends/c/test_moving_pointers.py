@@ -36,6 +36,8 @@ BODIES = (
     "double *p = a; for (int i = 0; i < 5; i++) *p++ = i; for (int i = 0; i < n; i++) *p++ = -i;",
     "for (int i = 0; i < 9; i += 3) { a[0] = b[2]; a[1] = b[0]; a += 2; b += 3; }",
     "for (int i = 7; i > 0; i -= 2) { *a = i; a += 2; }",
+    "for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) *a++ = b[j] + i;",
+    "for (int i = 0; i < n; i++) { *a = b[i]; a += i + 1; }",
     "for (int i = 0; i < n; i++) { if (b[0] > 0.5) *a = 1; else *a = *b; a++; b++; }",
     "for (int i = 0; i < n; i++) { if (i > 2) a[0] = 4; a++; }",
     "int i, j; for (i = 0, j = n - 1; i < n; i++, j--) a[i] = b[j];",
@@ -71,7 +73,11 @@ def test_pointers_that_move(body: str, tmp_path: Path) -> None:
     ("body", "reason"),
     [
         ("for (int i = 0; i < n; i++) if (b[i] > 0) *a++ = b[i];", "under a condition only"),
-        ("for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) *a++ = 1;", "another distance"),
+        (
+            "for (int i = 0; i < n; i++) for (int j = 0; j < m - i; j++) *a++ = 1;",
+            "another distance",
+        ),
+        ("for (int i = 0; i < n; i++) { *a = 1; a += i * i; }", "another distance"),
         ("for (int i = 0; i < n; i++) { double *t = a; a = A[0]; *a = t[i]; }", "elsewhere"),
         ("for (int i = 0; i < n; i++) { a[0] = 1; a += c[i]; }", "read from memory"),
         ("for (const double *p = a; p < b; p++) A[0][0] += *p;", "into another array"),
@@ -79,7 +85,7 @@ def test_pointers_that_move(body: str, tmp_path: Path) -> None:
         ("int k = n; a += k; k = 2; a[0] = 1;", "that the region assigns"),
         ("int i; for (i = 0; i < n; i++) c[i] = 1; a += i; a[0] = 2;", "that the region assigns"),
         ("void *v = a; float *p = v; for (int i = 0; i < n; i++) *p++ = 1;", "of another type"),
-        ("int k = 9; for (int i = k; i < n; i++) { k--; *a++ = i; }", "first value changes"),
+        ("int k = 9; for (int i = k; i < n; i++) { k = b[i]; *a++ = i; }", "first value changes"),
         ("for (int i = c[0]; i < n; i++) { *a++ = i; c[0] = 5; }", "first value changes"),
         (
             "double *q = a + n; for (double *p = a; p < q; p++) { *p = 1; q--; }",
