@@ -134,5 +134,6 @@ def _branches(statement: If, one: list[Statement], other: list[Statement]) -> If
         test, one, other = Unary(test.place, INT, "!", test), other, []
     last = [*one, *other][-1] if one or other else statement
     place, start, end = statement.place, statement.start, last.end
-    blocks = (Block(place, start, end, each) for each in (one, other))
+    texts = ((each[0].start, each[-1].end) if each else (end, end) for each in (one, other))
+    blocks = (Block(place, *text, each) for text, each in zip(texts, (one, other), strict=True))
     return If(place, start, end, test, *blocks)

@@ -12,6 +12,7 @@ from .c_source import CSource
 from .c_types import INT
 from .clang_library import evaluate
 from .flags import limits_complex_range
+from .forward_jumps import has_labels, jump_to, without_forward_jumps
 from .hoisting import keeps_order, spread
 from .initial_values import initial_elements
 from .jumps import BREAK, CONTINUE, has_jump, is_jump, whole, without_jumps
@@ -46,14 +47,13 @@ from .tree import (
 
 _OPPOSITE = "write the opposite condition as an 'if'"
 _WHOLE = "put the whole loop into the region"
+_FORWARD = "jump forward only, to a label of a block around, or write 'break' or 'continue'"
 
 _REASONS: dict[str, tuple[str, str | None]] = {
     "DO_STMT": ("a 'do' loop around other loops is not supported", "write a 'for' or 'while' loop"),
     "BREAK_STMT": (BREAK, _WHOLE),
     "CONTINUE_STMT": (CONTINUE, _WHOLE),
     "RETURN_STMT": (RETURN, "end the region before it"),
-    "GOTO_STMT": ("'goto' is not supported", "write 'break', 'continue' or a variable"),
-    "LABEL_STMT": ("labels are not supported", "put the label behind the region"),
     "SWITCH_STMT": (
         "a 'switch' that is no list of cases with values is not supported",
         "give cases single values, and braces around declarations, or write 'if'",
@@ -64,7 +64,7 @@ _REASONS: dict[str, tuple[str, str | None]] = {
 
 _SEVERAL = "a loop with several variables is not supported"
 
-LEAVING = ("BREAK_STMT", "CONTINUE_STMT", "RETURN_STMT", "GOTO_STMT", "LABEL_STMT")
+LEAVING = ("BREAK_STMT", "CONTINUE_STMT", "RETURN_STMT")
 
 
 class Reader:
@@ -80,7 +80,6 @@ class Reader:
         self.procedures = Procedures(self.expressions, self.structures, self._block)
         self.structures.inliner = self.procedures.value
         self.expressions.inliner = self.procedures.value
-        self._has_labels = False
 
     def functions(self, unit: cindex.TranslationUnit) -> list[Function]:
         """The functions that are defined in the file itself."""
@@ -98,7 +97,6 @@ class Reader:
         parameters = tuple(
             self.expressions.symbol(each) for each in children if each.kind.name == "PARM_DECL"
         )
-        self._has_labels = False
         body = self._block(children[-1])
         return Function(
             cursor.spelling,
@@ -109,7 +107,7 @@ class Reader:
             cursor.extent.end.offset,
             self.source,
             cursor.storage_class.name == "STATIC",
-            self._has_labels,
+            has_labels(body),
             self._limits_complex_range,
         )
 
@@ -122,7 +120,7 @@ class Reader:
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
         inner = cursor.get_children() if cursor.kind.name == "COMPOUND_STMT" else (cursor,)
         statements = [each for child in inner for each in self.statements(child)]
-        return Block(self.expressions.place(cursor), start, end, statements)
+        return Block(self.expressions.place(cursor), start, end, without_forward_jumps(statements))
 
     def statements(self, cursor: cindex.Cursor) -> list[Statement]:
         """The statements of a cursor; a declaration may have several variables."""
@@ -183,6 +181,12 @@ class Reader:
                 return [*parts, Refused(place, start, end, reason, hint, (), leaves=True)]
             before, value = self._hoisted(inner[0], start)
             return [*before, Refused(place, start, end, reason, hint, (value,), leaves=True)]
+        if name in ("GOTO_STMT", "LABEL_STMT"):
+            blocks = (self._block(inner[0]),) if name == "LABEL_STMT" else ()
+            label = cursor.spelling if blocks else inner[0].spelling
+            reason = f"label '{label}' is not supported here" if blocks else jump_to(label)
+            parts = ((), blocks)
+            return [Refused(place, start, end, reason, _FORWARD, *parts, leaves=True, label=label)]
         return [self._refused(cursor, reason, hint)]
 
     def _whole(self, read: Callable[[], list[Statement] | None]) -> list[Statement] | None:
@@ -233,7 +237,6 @@ class Reader:
                 blocks.append(self._block(each))
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
         place = self.expressions.place(cursor)
-        self._has_labels |= cursor.kind.name == "LABEL_STMT"
         leaves = cursor.kind.name in LEAVING
         is_loop = cursor.kind.name in ("FOR_STMT", "DO_STMT")
         parts = tuple(expressions), tuple(blocks)
@@ -308,7 +311,8 @@ class Reader:
             return self._refused(cursor, missing, "write `for (i = 0; i < n; i++)`")
         place = self.expressions.place(cursor)
         body = without_jumps(self._block(inner[-1]), CONTINUE)
-        if 1 not in parts and not any(has_jump(body.statements, each) for each in (BREAK, RETURN)):
+        jumps = any(has_jump(body.statements, each) for each in (BREAK, RETURN))
+        if 1 not in parts and not jumps and not has_labels(body):
             hint = "write `for (i = 0; i < n; i++)`"
             return self._refused(cursor, "this loop lacks a condition", hint)
         if 2 in parts and has_jump(body.statements, CONTINUE):

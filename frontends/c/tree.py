@@ -254,7 +254,8 @@ class Refused(Piece):
     """A statement that cannot be part of an affine region, and why.
 
     What is in it is kept: it may hold regions, and use variables. One that `leaves` goes on
-    elsewhere than behind it; `is_loop` says that it repeats its blocks.
+    elsewhere than behind it; `is_loop` says that it repeats its blocks; `label` is the one that
+    it is, or goes to.
     """
 
     start: int
@@ -265,6 +266,7 @@ class Refused(Piece):
     blocks: tuple[Block, ...] = ()
     leaves: bool = False
     is_loop: bool = False
+    label: str = ""
 
 
 Statement: TypeAlias = Evaluate | Declare | Block | For | While | If | Refused
