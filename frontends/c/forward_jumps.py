@@ -74,8 +74,8 @@ def _ended(
     used = {each.symbol for each in all_expressions(behind) if isinstance(each, Name)}
     if any(isinstance(each, Declare) and each.symbol in used for each in segment):
         return None  # it would be declared under a condition
-    begin = segment[0]
-    inner = Block(begin.place, begin.start, place.start, _without_loops(segment, label, is_last=True))
+    begin, parts = segment[0], _without_loops(segment, label, is_last=True)
+    inner = Block(begin.place, begin.start, place.start, parts, is_group=True)
     inner = whole(inner, jump_to(label))
     if _jumps(inner.statements, label):
         return None

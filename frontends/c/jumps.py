@@ -95,7 +95,8 @@ def _folded(
         if rest and not _leaves(one, reason) and not _leaves(other, reason):
             if goes_on is None:
                 continue
-            block = Block(rest[0].place, rest[0].start, rest[-1].end, list(rest))
+            begin, end = rest[0].start, rest[-1].end
+            block = Block(rest[0].place, begin, end, list(rest), is_group=True)
             inner = without_jumps(block, reason, goes_on)
             nothing = replace(inner, start=inner.end, statements=[])
             test = holds(rest[0], goes_on)
@@ -132,8 +133,8 @@ def _branches(statement: If, one: list[Statement], other: list[Statement]) -> If
     test = statement.test
     if not one:
         test, one, other = Unary(test.place, INT, "!", test), other, []
-    last = [*one, *other][-1] if one or other else statement
-    place, start, end = statement.place, statement.start, last.end
+    place, start = statement.place, statement.start
+    end = max((each.end for each in (*one, *other)), default=statement.end)
     texts = ((each[0].start, each[-1].end) if each else (end, end) for each in (one, other))
     blocks = (Block(place, *text, each) for text, each in zip(texts, (one, other), strict=True))
     return If(place, start, end, test, *blocks)

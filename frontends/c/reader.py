@@ -80,6 +80,7 @@ class Reader:
         self.procedures = Procedures(self.expressions, self.structures, self._block)
         self.structures.inliner = self.procedures.value
         self.expressions.inliner = self.procedures.value
+        self._runs: list[list[tuple[int, int]]] = []
 
     def functions(self, unit: cindex.TranslationUnit) -> list[Function]:
         """The functions that are defined in the file itself."""
@@ -97,6 +98,7 @@ class Reader:
         parameters = tuple(
             self.expressions.symbol(each) for each in children if each.kind.name == "PARM_DECL"
         )
+        self._runs = []
         body = self._block(children[-1])
         return Function(
             cursor.spelling,
@@ -109,6 +111,7 @@ class Reader:
             cursor.storage_class.name == "STATIC",
             has_labels(body),
             self._limits_complex_range,
+            self._runs,
         )
 
     def _block(self, cursor: cindex.Cursor | None, beside: cindex.Cursor | None = None) -> Block:
@@ -118,9 +121,16 @@ class Reader:
             end = beside.extent.end.offset
             return Block(self.expressions.place(beside), end, end, [])
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
-        inner = cursor.get_children() if cursor.kind.name == "COMPOUND_STMT" else (cursor,)
+        inner = self._run(cursor)
         statements = [each for child in inner for each in self.statements(child)]
         return Block(self.expressions.place(cursor), start, end, without_forward_jumps(statements))
+
+    def _run(self, cursor: cindex.Cursor) -> list[cindex.Cursor]:
+        """The statements in braces, or the only one, whose places are kept."""
+        inner = list(cursor.get_children()) if cursor.kind.name == "COMPOUND_STMT" else [cursor]
+        if cursor.location.file is not None and cursor.location.file.name == self.source.file:
+            self._runs.append([_text(each) for each in inner])
+        return inner
 
     def statements(self, cursor: cindex.Cursor) -> list[Statement]:
         """The statements of a cursor; a declaration may have several variables."""
@@ -157,6 +167,7 @@ class Reader:
             return [Block(place, start, end, [*before, choice])] if before else [choice]
         if name == "SWITCH_STMT" and len(inner) == 2:
             test = self.expressions.read(inner[0])
+            self._run(inner[1])
             choice = chain(cursor, test, place, self.statements)
             if choice is not None:
                 return [choice]
@@ -330,6 +341,13 @@ class Reader:
         if len(ends) != 2 or re.search(rb"[\"'/{]", head):
             return None
         return {sum(each.extent.start.offset > end for end in ends): each for each in inner[:-1]}
+
+
+def _text(cursor: cindex.Cursor) -> tuple[int, int]:
+    """Where a statement begins, behind its labels, and ends."""
+    while cursor.kind.name in ("LABEL_STMT", "CASE_STMT", "DEFAULT_STMT"):
+        *_, cursor = cursor.get_children()
+    return cursor.extent.start.offset, cursor.extent.end.offset
 
 
 def _flat(statements: list[Statement]) -> list[Statement]:

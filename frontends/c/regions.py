@@ -41,7 +41,24 @@ class Region:
     def has_own_text(self) -> bool:
         """Whether its text is of its statements alone: all of a macro's expansion, or nothing."""
         block = self.block
-        return self.is_marked or (block.start < block.end and _is_apart(self.function.body, block))
+        if self.is_marked:
+            return True
+        is_run = block.start < block.end and is_run_of(block.statements, self.function)
+        return is_run and _is_apart(self.function.body, block)
+
+
+def is_run_of(statements: Sequence[Statement], function: Function) -> bool:
+    """Whether statements follow each other in the text, too.
+
+    Those behind `if (test) A else continue;` are in one block with A, but not between its braces.
+    """
+    start = min(each.start for each in statements)
+    end = max(each.end for each in statements)
+    for run in function.runs:
+        first = next((n for n, text in enumerate(run) if text[0] == start), None)
+        if first is not None and any(text[1] == end for text in run[first:]):
+            return True
+    return False
 
 
 def pragma_regions(functions: Sequence[Function], source: CSource) -> list[Region]:
@@ -55,6 +72,8 @@ def pragma_regions(functions: Sequence[Function], source: CSource) -> list[Regio
         around, statements = _enclosed(function.body, begin, end, (), place)
         if not statements:
             raise SourceError("there is nothing in this region", place)
+        if not is_run_of(statements, function):
+            raise _different_blocks(place)
         block = Block(statements[0].place, begin, end, statements)
         found.append(Region(function, block, place, around, is_marked=True))
     return named(found)
@@ -119,12 +138,13 @@ def _enclosed(
                 if inner.start <= begin and end <= inner.end:
                     return _enclosed(inner, begin, end, (*around, statement), place)
         elif statement.start < end and begin < statement.end:
-            raise SourceError(
-                "the region begins and ends in different blocks",
-                place,
-                "put both marks between the same braces",
-            )
+            raise _different_blocks(place)
     return around, inside
+
+
+def _different_blocks(place: Location) -> SourceError:
+    hint = "put both marks between the same braces"
+    return SourceError("the region begins and ends in different blocks", place, hint)
 
 
 def _behind(block: Block, region: Block) -> Iterator[Statement]:
@@ -146,6 +166,9 @@ def _is_apart(block: Block, region: Block) -> bool:
         is_beside = region.end <= statement.start or statement.end <= region.start
         if is_beside or any(each is statement for each in region.statements):
             continue
+        for inner in blocks_of(statement):
+            if inner.is_group and inner.start <= region.start and region.end <= inner.end:
+                return _is_apart(inner, region)
         alone = isinstance(statement, Block) and len(statement.statements) == 1
         if statement.start >= region.start and not alone:
             return False

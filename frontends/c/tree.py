@@ -207,13 +207,15 @@ class Declare(Piece):
 class Block(Piece):
     """Statements in braces, or a branch that is a single statement.
 
-    One that `is_inlined` takes the place of a call, whose text all of its statements have.
+    One that `is_inlined` takes the place of a call, whose text all of its statements have. One that
+    `is_group` has no braces in the text: the condition that it is under is not there, either.
     """
 
     start: int
     end: int
     statements: list[Statement]
     is_inlined: bool = False
+    is_group: bool = False
 
 
 @dataclass(eq=False)
@@ -277,7 +279,8 @@ class Function:
     """A function with a body.
 
     Where it `limits_complex_range`, products of complex numbers are the formula's alone: infinities
-    are not recovered from NaN (`-fcx-limited-range`).
+    are not recovered from NaN (`-fcx-limited-range`). `runs` are where the statements begin and end
+    that follow each other in the text, a tuple for each pair of braces.
     """
 
     name: str
@@ -290,6 +293,7 @@ class Function:
     is_static: bool = False
     has_labels: bool = False
     limits_complex_range: bool = False
+    runs: Sequence[Sequence[tuple[int, int]]] = ()
 
 
 def parts_of(expression: Expression) -> tuple[Expression, ...]:
