@@ -37,11 +37,6 @@ def jump_to(label: str) -> str:
     return f"'goto {label}' is not supported here"
 
 
-def has_labels(body: Block) -> bool:
-    """Whether labels, or jumps to them, are left in the body of a function."""
-    return any(isinstance(each, Refused) and each.label for each in all_statements([body]))
-
-
 def without_forward_jumps(statements: list[Statement]) -> list[Statement]:
     """The statements of a block without the labels that are only reached from before them."""
     position = 0

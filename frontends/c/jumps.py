@@ -21,6 +21,7 @@ from .tree import (
     Statement,
     Symbol,
     Unary,
+    all_statements,
 )
 
 CONTINUE = "'continue' is not supported"
@@ -61,6 +62,11 @@ def has_jump(statements: Sequence[Statement], reason: str) -> bool:
     )
 
 
+def has_labels(statements: Sequence[Statement]) -> bool:
+    """Whether labels, or jumps to them, are in statements."""
+    return any(isinstance(each, Refused) and each.label for each in all_statements(statements))
+
+
 def number(place: Piece, value: int) -> Expression:
     """A number of type `int`."""
     return Literal(place.place, INT, value)
@@ -83,7 +89,9 @@ def _folded(
 ) -> list[Statement]:
     for position, statement in enumerate(statements):
         before, rest = statements[:position], statements[position + 1 :]
-        if is_jump(statement, reason):  # what follows never runs
+        if is_jump(statement, reason):
+            if has_labels(rest):  # what follows may run
+                continue
             return [*before, *([] if goes_on is None else [assigned(statement, goes_on, 0)])]
         if not has_jump([statement], reason):
             continue

@@ -12,10 +12,10 @@ from .c_source import CSource
 from .c_types import INT
 from .clang_library import evaluate
 from .flags import limits_complex_range
-from .forward_jumps import has_labels, jump_to, without_forward_jumps
+from .forward_jumps import jump_to, without_forward_jumps
 from .hoisting import keeps_order, spread
 from .initial_values import initial_elements
-from .jumps import BREAK, CONTINUE, has_jump, is_jump, whole, without_jumps
+from .jumps import BREAK, CONTINUE, has_jump, has_labels, is_jump, whole, without_jumps
 from .lagging_loops import without_lagging
 from .library_loops import library_loop
 from .loop_tests import ended_unless
@@ -80,7 +80,7 @@ class Reader:
         self.procedures = Procedures(self.expressions, self.structures, self._block)
         self.structures.inliner = self.procedures.value
         self.expressions.inliner = self.procedures.value
-        self._runs: list[list[tuple[int, int]]] = []
+        self._runs: list[list[tuple[int, int, int]]] = []
 
     def functions(self, unit: cindex.TranslationUnit) -> list[Function]:
         """The functions that are defined in the file itself."""
@@ -109,7 +109,7 @@ class Reader:
             cursor.extent.end.offset,
             self.source,
             cursor.storage_class.name == "STATIC",
-            has_labels(body),
+            has_labels([body]),
             self._limits_complex_range,
             self._runs,
         )
@@ -323,7 +323,7 @@ class Reader:
         place = self.expressions.place(cursor)
         body = without_jumps(self._block(inner[-1]), CONTINUE)
         jumps = any(has_jump(body.statements, each) for each in (BREAK, RETURN))
-        if 1 not in parts and not jumps and not has_labels(body):
+        if 1 not in parts and not jumps and not has_labels([body]):
             hint = "write `for (i = 0; i < n; i++)`"
             return self._refused(cursor, "this loop lacks a condition", hint)
         if 2 in parts and has_jump(body.statements, CONTINUE):
@@ -343,11 +343,12 @@ class Reader:
         return {sum(each.extent.start.offset > end for end in ends): each for each in inner[:-1]}
 
 
-def _text(cursor: cindex.Cursor) -> tuple[int, int]:
-    """Where a statement begins, behind its labels, and ends."""
+def _text(cursor: cindex.Cursor) -> tuple[int, int, int]:
+    """Where a statement begins, with its labels and behind them, and where it ends."""
+    first, end = cursor.extent.start.offset, cursor.extent.end.offset
     while cursor.kind.name in ("LABEL_STMT", "CASE_STMT", "DEFAULT_STMT"):
         *_, cursor = cursor.get_children()
-    return cursor.extent.start.offset, cursor.extent.end.offset
+    return first, cursor.extent.start.offset, end
 
 
 def _flat(statements: list[Statement]) -> list[Statement]:

@@ -55,8 +55,8 @@ def is_run_of(statements: Sequence[Statement], function: Function) -> bool:
     start = min(each.start for each in statements)
     end = max(each.end for each in statements)
     for run in function.runs:
-        first = next((n for n, text in enumerate(run) if text[0] == start), None)
-        if first is not None and any(text[1] == end for text in run[first:]):
+        first = next((n for n, text in enumerate(run) if start in text[:2]), None)
+        if first is not None and any(text[2] == end for text in run[first:]):
             return True
     return False
 

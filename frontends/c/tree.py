@@ -279,8 +279,8 @@ class Function:
     """A function with a body.
 
     Where it `limits_complex_range`, products of complex numbers are the formula's alone: infinities
-    are not recovered from NaN (`-fcx-limited-range`). `runs` are where the statements begin and end
-    that follow each other in the text, a tuple for each pair of braces.
+    are not recovered from NaN (`-fcx-limited-range`). `runs` has, for each pair of braces, where the
+    statements begin, with their labels and behind them, and where they end.
     """
 
     name: str
@@ -293,7 +293,7 @@ class Function:
     is_static: bool = False
     has_labels: bool = False
     limits_complex_range: bool = False
-    runs: Sequence[Sequence[tuple[int, int]]] = ()
+    runs: Sequence[Sequence[tuple[int, int, int]]] = ()
 
 
 def parts_of(expression: Expression) -> tuple[Expression, ...]:
