@@ -62,9 +62,10 @@ def has_jump(statements: Sequence[Statement], reason: str) -> bool:
     )
 
 
-def has_labels(statements: Sequence[Statement]) -> bool:
-    """Whether labels, or jumps to them, are in statements."""
-    return any(isinstance(each, Refused) and each.label for each in all_statements(statements))
+def labels(statements: Sequence[Statement]) -> list[Refused]:
+    """The labels in statements, which have blocks, and the jumps to labels."""
+    pieces = all_statements(statements)
+    return [each for each in pieces if isinstance(each, Refused) and each.label]
 
 
 def number(place: Piece, value: int) -> Expression:
@@ -90,7 +91,7 @@ def _folded(
     for position, statement in enumerate(statements):
         before, rest = statements[:position], statements[position + 1 :]
         if is_jump(statement, reason):
-            if has_labels(rest):  # what follows may run
+            if any(each.blocks for each in labels(rest)):  # what follows may run
                 continue
             return [*before, *([] if goes_on is None else [assigned(statement, goes_on, 0)])]
         if not has_jump([statement], reason):

@@ -15,7 +15,7 @@ from .flags import limits_complex_range
 from .forward_jumps import jump_to, without_forward_jumps
 from .hoisting import keeps_order, spread
 from .initial_values import initial_elements
-from .jumps import BREAK, CONTINUE, has_jump, has_labels, is_jump, whole, without_jumps
+from .jumps import BREAK, CONTINUE, has_jump, is_jump, labels, whole, without_jumps
 from .lagging_loops import without_lagging
 from .library_loops import library_loop
 from .loop_tests import ended_unless
@@ -109,7 +109,7 @@ class Reader:
             cursor.extent.end.offset,
             self.source,
             cursor.storage_class.name == "STATIC",
-            has_labels([body]),
+            bool(labels([body])),
             self._limits_complex_range,
             self._runs,
         )
@@ -323,7 +323,7 @@ class Reader:
         place = self.expressions.place(cursor)
         body = without_jumps(self._block(inner[-1]), CONTINUE)
         jumps = any(has_jump(body.statements, each) for each in (BREAK, RETURN))
-        if 1 not in parts and not jumps and not has_labels([body]):
+        if 1 not in parts and not jumps and not labels([body]):
             hint = "write `for (i = 0; i < n; i++)`"
             return self._refused(cursor, "this loop lacks a condition", hint)
         if 2 in parts and has_jump(body.statements, CONTINUE):
