@@ -11,7 +11,7 @@ A; out: B                                 for (...) { for (...) if (a) { left = 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -60,7 +60,7 @@ def _jumps(statements: Sequence[Statement], label: str) -> int:
 def _ended(
     statements: list[Statement], behind: Sequence[Statement], place: Refused
 ) -> list[Statement] | None:
-    """What stands before a label, without jumps to it; None where it has others, or none."""
+    """What stands before a label, without jumps to it; None where some stay, or there are none."""
     label = place.label
     first = next((n for n, each in enumerate(statements) if _jumps([each], label)), None)
     if first is None:
@@ -87,10 +87,8 @@ def _without_loops(
         inside = partial(_inside, label=label, is_last=is_end)
         if not _jumps([each], label):
             found.append(each)
-        elif isinstance(each, Block):
-            found.append(inside(each))
-        elif isinstance(each, If):
-            found.append(replace(each, one=inside(each.one), other=inside(each.other)))
+        elif isinstance(each, Block | If):
+            found.append(_with_blocks(each, inside))
         elif isinstance(each, For | While):
             found += _left(each, label, is_last=is_end)
         else:
@@ -100,6 +98,12 @@ def _without_loops(
 
 def _inside(block: Block, label: str, *, is_last: bool) -> Block:
     return replace(block, statements=_without_loops(block.statements, label, is_last=is_last))
+
+
+def _with_blocks(node: Block | If, changed: Callable[[Block], Block]) -> Block | If:
+    if isinstance(node, Block):
+        return changed(node)
+    return replace(node, one=changed(node.one), other=changed(node.other))
 
 
 def _left(loop: For | While, label: str, *, is_last: bool) -> list[Statement]:
@@ -134,10 +138,8 @@ def _with_breaks(body: Block, label: str, left: Symbol | None) -> Block:
             statements.append(Refused(each.place, each.start, each.end, BREAK, leaves=True))
         elif not _jumps([each], label):
             statements.append(each)
-        elif isinstance(each, Block):
-            statements.append(inside(each))
-        elif isinstance(each, If):
-            statements.append(replace(each, one=inside(each.one), other=inside(each.other)))
+        elif isinstance(each, Block | If):
+            statements.append(_with_blocks(each, inside))
         elif isinstance(each, For | While) and left is not None:
             loop = replace(each, body=inside(each.body))
             statements += [loop, _if_left(loop, left, BREAK)]

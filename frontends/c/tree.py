@@ -279,8 +279,8 @@ class Function:
     """A function with a body.
 
     Where it `limits_complex_range`, products of complex numbers are the formula's alone: infinities
-    are not recovered from NaN (`-fcx-limited-range`). `runs` has, for each pair of braces, where the
-    statements begin, with their labels and behind them, and where they end.
+    are not recovered from NaN (`-fcx-limited-range`). `runs` has, for each pair of braces, where
+    the statements begin, with their labels and behind them, and where they end.
     """
 
     name: str
