@@ -223,12 +223,13 @@ class Reader:
         With `break` in A, it is `while (1) { A if (t) ; else break; }`.
         """
         first, again = (whole(self._block(inner[0]), CONTINUE) for _ in range(2))
+        start, end = cursor.extent.start.offset, cursor.extent.end.offset
         if evaluate(inner[1]) == 0:
+            first.start, first.end = start, end
             return [whole(first, BREAK)]
         kept = [each for each in all_statements(first.statements) if not is_jump(each, BREAK)]
         if any(isinstance(each, For | While | Refused) for each in kept):
             return []
-        start, end = cursor.extent.start.offset, cursor.extent.end.offset
         test, place = self.expressions.read(inner[1]), self.expressions.place(cursor)
         if has_jump(first.statements, BREAK):
             steps, test = tested(test)

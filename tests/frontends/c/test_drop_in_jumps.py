@@ -74,3 +74,34 @@ def test_marks_in_different_braces(tmp_path: Path) -> None:
     )
     with pytest.raises(loopwright.errors.SourceError, match="begins and ends in different blocks"):
         loopwright.load(path)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "do { x[0] += a[0]; } while (0);",
+        "do { x[0] *= 2; n--; } while (n > 0);",
+        "k = 0, x[0] = a[0];",
+        "scale(n, a, x);",
+        "memset(x, 0, n * sizeof(double));",
+        "{ x[0] = 1; }",
+        "double v[3] = {1, 2, 3}; x[0] = v[1];",
+        "if (scaled(a[0]) > 2) x[0] = 1; else x[0] = 2;",
+        "switch (n) { case 1: x[0] = 2; break; default: x[0] = 3; }",
+        "for (k = 0, n = 8; k < n; k++, n--) x[0] += 1;",
+        "while (n > 0) { x[0] *= 2; n--; }",
+        "SET(x); SET(x)",
+        "; x[0] = scaled(a[0]); ;",
+    ],
+)
+def test_every_statement_may_be_a_marked_region(statement: str, tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(
+        "#include <string.h>\n#define SET(p) do { (p)[0] = 1; } while (0);\n"
+        "static double scaled(double v) { double t = 2 * v; t += 1; return t; }\n"
+        "static void scale(int n, const double *a, double *x)\n"
+        "{ for (int i = 0; i < n; i++) x[i] *= a[i]; }\n"
+        "void f(int n, const double *restrict a, double *restrict x) {\n    int k = 0;\n"
+        f"#pragma scop\n{statement}\n#pragma endscop\n    (void)k;\n}}\n"
+    )
+    assert loopwright.load(path)["f"].scop
