@@ -129,7 +129,7 @@ class Reader:
         """The statements in braces, or the only one, whose places are kept."""
         inner = list(cursor.get_children()) if cursor.kind.name == "COMPOUND_STMT" else [cursor]
         if cursor.location.file is not None and cursor.location.file.name == self.source.file:
-            self._runs.append([_text(each) for each in inner])
+            self._runs.append([text for each in inner if (text := _text(each)) is not None])
         return inner
 
     def statements(self, cursor: cindex.Cursor) -> list[Statement]:
@@ -344,12 +344,12 @@ class Reader:
         return {sum(each.extent.start.offset > end for end in ends): each for each in inner[:-1]}
 
 
-def _text(cursor: cindex.Cursor) -> tuple[int, int, int]:
-    """Where a statement begins, with its labels and behind them, and where it ends."""
+def _text(cursor: cindex.Cursor) -> tuple[int, int, int] | None:
+    """Where a statement begins, with its labels and behind them, and ends; None if it is empty."""
     first, end = cursor.extent.start.offset, cursor.extent.end.offset
     while cursor.kind.name in ("LABEL_STMT", "CASE_STMT", "DEFAULT_STMT"):
         *_, cursor = cursor.get_children()
-    return first, cursor.extent.start.offset, end
+    return None if cursor.kind.name == "NULL_STMT" else (first, cursor.extent.start.offset, end)
 
 
 def _flat(statements: list[Statement]) -> list[Statement]:

@@ -53,12 +53,18 @@ def is_run_of(statements: Sequence[Statement], function: Function) -> bool:
     Those behind `if (test) A else continue;` are in one block with A, but not between its braces.
     """
     start = min(each.start for each in statements)
-    end = max(each.end for each in statements)
+    end = max(map(_end, statements))
     for run in function.runs:
         first = next((n for n, text in enumerate(run) if start in text[:2]), None)
         if first is not None and any(text[2] == end for text in run[first:]):
             return True
     return False
+
+
+def _end(statement: Statement) -> int:
+    """Where the text of a statement ends, which a group of statements has not of its own."""
+    inner = [each for block in blocks_of(statement) if block.is_group for each in block.statements]
+    return max(map(_end, inner), default=statement.end)
 
 
 def pragma_regions(functions: Sequence[Function], source: CSource) -> list[Region]:
