@@ -9,7 +9,17 @@ from dataclasses import dataclass
 from ...dialects.errors import SourceError
 from ...dialects.source_location import Location
 from .c_source import CSource
-from .tree import Block, For, Function, Refused, Statement, While, blocks_of, expressions_of
+from .tree import (
+    Block,
+    For,
+    Function,
+    Refused,
+    Statement,
+    While,
+    all_statements,
+    blocks_of,
+    expressions_of,
+)
 
 _PRAGMA = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b", re.ASCII)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
@@ -158,12 +168,18 @@ def _behind(block: Block, region: Block) -> Iterator[Statement]:
     for statement in block.statements:
         if region.end <= statement.start:
             yield statement
-        elif statement.start < region.start and region.end < statement.end:
+        elif _holds(statement, region):
             repeats = isinstance(statement, For | While | Refused)
             if repeats:  # all of it may run again
                 yield _without(statement, region)
             for inner in blocks_of(statement):
                 yield from _behind(inner, region)
+
+
+def _holds(statement: Statement, region: Block) -> bool:
+    """Whether the region is inside of a statement, which may have the same text."""
+    first = region.statements[0]
+    return statement is not first and any(each is first for each in all_statements([statement]))
 
 
 def _is_apart(block: Block, region: Block) -> bool:
