@@ -31,7 +31,7 @@ from ..program import Function
 from .evaluator import EvaluationError, RunningEvaluator, Substitute
 from .tile_journal import Journal
 
-FIRST_PATIENCE = 10.0
+FIRST_PATIENCE = 30.0
 """Seconds beyond the budget for the first measurement: starting alone takes more than a second."""
 
 USUAL_SIZE = 32
@@ -259,7 +259,7 @@ class _Tuning:
                     if found is None:
                         ended = "time"
                         break
-                    known[point], is_first = found, False
+                    known[point], is_first = found, is_first and found == inf
                     elapsed = time.monotonic() - self.begun
                     best = min(best, known[point])
                     options.report(TileProgress(len(known), planned, best, elapsed))

@@ -20,3 +20,7 @@ NARROW = Target.of(
     cores=2,
 )
 """The same with AVX2."""
+
+
+def runs_here(target: Target) -> bool:
+    return target.features <= Target.host().features

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 
 from xdsl.dialects import affine as xdsl_affine
 from xdsl.dialects import func, memref, scf
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ....dialects import affine
 from ....dialects.memref import is_memref
@@ -30,7 +30,7 @@ from .addresses import Address, Addresses, Numbers, Placed, is_impossible
 from .loop_accesses import LoopAccesses
 from .memory import Memory
 from .rewriting import Rewriting
-from .values import Named, Values, is_gather, is_pure
+from .values import Named, Values, is_elementwise, is_gather, is_pure
 
 _LOOPS = (xdsl_affine.ForOp, affine.ParallelOp)
 _BRANCHES = (xdsl_affine.IfOp, scf.IfOp)
@@ -55,6 +55,7 @@ class _Simulation:
         self.rewriting = rewriting
         self.twins = rewriting.operations
         self.twin_blocks = rewriting.blocks
+        self.still_there = {*self.twins.values()}
         self.values = Values(self.twins)
         numbers = Numbers()
         self.before = Addresses(numbers, self.values.canonical)
@@ -239,7 +240,7 @@ class _Simulation:
         """The lanes in which what a loop carries has to be equal.
 
         Those in which it is so at the beginning, and among them those in which it is stored at the
-        end of an iteration.
+        end of an iteration, and those in which loads were that are gone.
         """
         stored: dict[SSAValue, Masks] = {}
         for operation in loop.body.block.ops:
@@ -250,9 +251,32 @@ class _Simulation:
         end = loop.body.block.last_op
         yielded = () if end is None else end.operands
         return [
-            self._known_lanes(first) | stored.get(last, frozenset())
+            self._known_lanes(first) | stored.get(last, frozenset()) | self._lanes_gone(last, loop)
             for first, last in zip(loop.inits, yielded, strict=True)
         ]
+
+    def _lanes_gone(self, value: SSAValue, loop: xdsl_affine.ForOp) -> Masks:
+        """The lanes of loads that are gone, of what a loop computes, lane by lane, of them."""
+        found, seen, waiting = set[SSAValue](), set[SSAValue](), [value]
+        block = loop.body.block
+        while waiting:
+            each = waiting.pop()
+            if each in seen or not is_inside(each, block):
+                continue
+            seen.add(each)
+            if isinstance(each, BlockArgument):
+                carried = each.index - (len(block.args) - len(loop.inits))
+                end = block.last_op
+                if carried >= 0 and end is not None:
+                    waiting.append(end.operands[carried])
+            elif is_elementwise(each.owner):
+                waiting += each.owner.operands
+            elif each.owner not in self.still_there:
+                address = self.before.address(each.owner)
+                mask = None if address is None else address.mask
+                if mask is not None and not is_inside(mask, block):
+                    found.add(mask)
+        return frozenset(found)
 
     def _known_lanes(self, value: SSAValue) -> Masks:
         """The lanes in which a value has a name."""

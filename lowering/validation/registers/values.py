@@ -152,7 +152,7 @@ class Values:
         names = [self.names.get(operand) for operand in operation.operands]
         known = [name for name in names if name is not None]
         masks = frozenset[SSAValue]().union(*(name.masks for name in known))
-        if len(known) < len(names) or (masks and not _is_elementwise(operation)):
+        if len(known) < len(names) or (masks and not is_elementwise(operation)):
             return
         operands = [name.value for name in known]
         for position, result in enumerate(operation.results):
@@ -193,7 +193,8 @@ def _distinct(attribute: Attribute) -> Hashable:
     return attribute
 
 
-def _is_elementwise(operation: Operation) -> bool:
+def is_elementwise(operation: Operation) -> bool:
+    """Whether each lane of its results is computed of the same lane of its operands alone."""
     return operation.name.startswith(_ELEMENTWISE) and all(
         isa(value.type, VectorType) for value in (*operation.operands, *operation.results)
     )

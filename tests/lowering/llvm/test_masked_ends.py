@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.llvm_code import llvm_ir
 
 from loopwright.passes.machine.target import Target
 from loopwright.runtime.program import load
@@ -38,14 +39,12 @@ def test_rows_of_varying_length_with_functions(
 ) -> None:
     text = ROWS.replace("BOUND", bound).replace("FUNCTION", function)
     (program,) = load(text).values()
-    kernel = program.compile("", threads=1, target=Target.named(target))
-    assert (HINT in kernel.specialise(200, np.ones((300, 300), np.float32)).llvm_ir) == is_told
+    assert (HINT in llvm_ir(program, "", Target.named(target), {"n": 200})) == is_told
 
 
 def test_long_rows_are_left_to_llvm() -> None:
     (program,) = load(ROWS.replace("BOUND", "%i").replace("FUNCTION", "math.exp")).values()
-    kernel = program.compile("", threads=1, target=Target.named("generic-avx512"))
-    assert HINT not in kernel.specialise(300, np.ones((300, 300), np.float32)).llvm_ir
+    assert HINT not in llvm_ir(program, "", Target.named("generic-avx512"), {"n": 300})
 
 
 def test_masked_ends_compute_what_scalars_do() -> None:

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from support.machine_code import NUMPY_TYPES, MachineCode
 
+from loopwright.passes.machine.target import Target
+
 PITCH = 24
 ROWS = 34
 
@@ -90,7 +92,9 @@ def test_columns_of_rows(kind: str, lanes: int, count: int, is_backwards: bool) 
     wanted = expected(a, b, columns, 3, PITCH)
     code("f", 3, a, b)
     np.testing.assert_array_equal(a, wanted)
-    assert count % 16 or "masked.scatter" not in code.llvm_ir
+    # Vectors of more than four registers stay as they are.
+    fits = lanes * a.itemsize <= Target.host().vector_bits // 2
+    assert count % 16 or not fits or "masked.scatter" not in code.llvm_ir
 
 
 def test_columns_in_any_order() -> None:

@@ -131,6 +131,26 @@ func.func @f(%n: index, %C: memref<?xi32>, %X: memref<?xi32>, %A: memref<?x?xi32
 }
 """
 
+# What a row has stored, under a mask at its end, is added up.
+UPDATED = """
+func.func @f(%n: index, %A: memref<?x?xi32>, %x: memref<?xi32>, %C: memref<?xi32>) {
+  affine.for %j = 0 to %n {
+    affine.for %i = 0 to %n {
+      %a = affine.load %A[%i, %j] : memref<?x?xi32>
+      %b = affine.load %x[%i] : memref<?xi32>
+      %s = arith.subi %a, %b : i32
+      affine.store %s, %A[%i, %j] : memref<?x?xi32>
+      %c = affine.load %C[%j] : memref<?xi32>
+      %t = affine.load %A[%i, %j] : memref<?x?xi32>
+      %p = arith.muli %t, %b : i32
+      %d = arith.addi %c, %p : i32
+      affine.store %d, %C[%j] : memref<?xi32>
+    }
+  }
+  return
+}
+"""
+
 SQUARE, LINE = {"n": 5}, {"n": 3, "m": 0}
 
 # A program, a schedule, sizes to run it with, and whether code is for these sizes alone.
@@ -153,6 +173,12 @@ CASES = {
         GATHERS,
         "interchange{loops=i,k},vectorize{loops=i width=4}",
         [{"n": 8}],
+        True,
+    ),
+    "sums of what is stored under a mask": (
+        UPDATED,
+        "strip-mine{loops=j size=4},interchange{loops=i,j},vectorize{loops=j width=4}",
+        [{"n": 6}],
         True,
     ),
     "empty loops": (LAST, "", [LINE, {"n": 3, "m": 3}, {"n": 3, "m": 2}], False),

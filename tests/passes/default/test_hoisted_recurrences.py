@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.scops import polybench, schedule_of
+from support.targets import WIDE
 
 import loopwright
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.hoisted_recurrences import with_hoisted_recurrences
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
 
 # Tridiagonal systems with one matrix and many right-hand sides (Thomas' algorithm).
@@ -97,7 +99,16 @@ def test_results_stay(text: str, schedule: str, threads: int, tmp_path: Path) ->
             np.testing.assert_array_equal(one, other)
         assert kernel.verdict is not None
         assert kernel.verdict.is_proved, kernel.verdict
-        assert text is THOMAS or "hoist" in str(kernel.schedule)
+
+
+def test_sweeps_of_floats_are_hoisted(tmp_path: Path) -> None:
+    """On a processor whose divisions are slow beside its other operations."""
+    file = tmp_path / "lines.c"
+    file.write_text(IMPLICIT)
+    (function,) = loopwright.load(file).values()
+    for lines, n in ((300, 150), (129, 333)):
+        sizes = infer_extents(function.scop, {"lines": lines, "n": n})
+        assert "hoist" in str(default_schedule(function.scop, sizes, WIDE, threads=2))
 
 
 def test_a_recurrence_that_does_little_stays() -> None:

@@ -10,6 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 from support.searching import SIZES, task
+from support.targets import WIDE
 from xdsl.dialects.builtin import f32
 
 from loopwright.costmodel.papers.ai_powered2021.ranked_tiles import RankedTiles
@@ -166,7 +167,8 @@ def test_every_state_computes_the_same(text: str, threads: int) -> None:
 
 def test_states_that_are_not_legal_have_no_schedule() -> None:
     function = load(SWEEP)["sweep"]
-    space = RegisterSpace(Schedule.original(function.scop), request_for(100))
+    # For narrower vectors, the loops have been skewed before: those may be jammed.
+    space = RegisterSpace(Schedule.original(function.scop, WIDE), request_for(100))
     for band in space.bands:
         jammed = [state for state in band.states if state[0] > 1]
         assert jammed
