@@ -257,22 +257,24 @@ class _Simulation:
 
     def _lanes_gone(self, value: SSAValue, loop: xdsl_affine.ForOp) -> Masks:
         """The lanes of loads that are gone, of what a loop computes, lane by lane, of them."""
-        found, seen, waiting = set[SSAValue](), set[SSAValue](), [value]
+        found, seen = set[SSAValue](), set[SSAValue]()
+        waiting: list[SSAValue] = [value]
         block = loop.body.block
         while waiting:
             each = waiting.pop()
             if each in seen or not is_inside(each, block):
                 continue
             seen.add(each)
+            owner = each.owner
             if isinstance(each, BlockArgument):
                 carried = each.index - (len(block.args) - len(loop.inits))
                 end = block.last_op
                 if carried >= 0 and end is not None:
                     waiting.append(end.operands[carried])
-            elif is_elementwise(each.owner):
-                waiting += each.owner.operands
-            elif each.owner not in self.still_there:
-                address = self.before.address(each.owner)
+            elif isinstance(owner, Operation) and is_elementwise(owner):
+                waiting += owner.operands
+            elif isinstance(owner, Operation) and owner not in self.still_there:
+                address = self.before.address(owner)
                 mask = None if address is None else address.mask
                 if mask is not None and not is_inside(mask, block):
                     found.add(mask)
