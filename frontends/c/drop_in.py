@@ -236,9 +236,9 @@ def _check_place(translation: Translation) -> None:
         )
     if not region.has_own_text:
         raise SourceError(
-            "the region is a part of what a macro expands to",
+            "the region is a part of what a macro expands to, or of what a jump leaves",
             region.place,
-            "write the loop outside of the macro",
+            "write the loop outside of the macro, or without the jump",
         )
 
 
