@@ -225,6 +225,12 @@ def _check_place(translation: Translation) -> None:
             region.place,
             "copy it into a variable before the region",
         )
+    if not region.keeps_jumps:
+        raise SourceError(
+            "a jump leads out of this region, or into its middle",
+            region.place,
+            "put all of the statements that it passes into the region",
+        )
     check_visible([each.symbol for each in translation.parameters], region)
     function = region.function
     head = function.source.data[function.start : function.body.start].decode(errors="replace")

@@ -15,6 +15,7 @@ from .flags import limits_complex_range
 from .forward_jumps import jump_to, without_forward_jumps
 from .hoisting import keeps_order, spread
 from .initial_values import initial_elements
+from .jump_targets import jump_targets
 from .jumps import BREAK, CONTINUE, has_jump, is_jump, labels, whole, without_jumps
 from .lagging_loops import without_lagging
 from .library_loops import library_loop
@@ -112,6 +113,7 @@ class Reader:
             bool(labels([body])),
             self._limits_complex_range,
             self._runs,
+            jump_targets(cursor),
         )
 
     def _block(self, cursor: cindex.Cursor | None, beside: cindex.Cursor | None = None) -> Block:

@@ -22,6 +22,7 @@ from .tree import (
 )
 
 _PRAGMA = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b", re.ASCII)
+_SPACE = re.compile(rb"//[^\n]*|/\*.*?\*/|[\s;]", re.DOTALL)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 
 
@@ -55,6 +56,20 @@ class Region:
             return True
         is_run = block.start < block.end and is_run_of(block.statements, self.function)
         return is_run and _is_apart(self.function.body, block)
+
+    @property
+    def keeps_jumps(self) -> bool:
+        """Whether no jump leads out of it, but to what is right behind it, nor into its middle."""
+        start, end = self.block.start, self.block.end
+        text = self.function.source.data
+        for begin, target in self.function.jumps:
+            is_behind = end <= target and not _SPACE.sub(b"", text[end:target])
+            if start <= begin < end:
+                if not (start <= target <= end or is_behind):
+                    return False
+            elif start < target < end:
+                return False
+        return True
 
 
 def is_run_of(statements: Sequence[Statement], function: Function) -> bool:

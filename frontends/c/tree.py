@@ -280,7 +280,8 @@ class Function:
 
     Where it `limits_complex_range`, products of complex numbers are the formula's alone: infinities
     are not recovered from NaN (`-fcx-limited-range`). `runs` has, for each pair of braces, where
-    the statements begin, with their labels and behind them, and where they end.
+    the statements begin, with their labels and behind them, and where they end. `jumps` are the
+    offsets of jumps, each with the one that it goes to.
     """
 
     name: str
@@ -294,6 +295,7 @@ class Function:
     has_labels: bool = False
     limits_complex_range: bool = False
     runs: Sequence[Sequence[tuple[int, int, int]]] = ()
+    jumps: Sequence[tuple[int, int]] = ()
 
 
 def parts_of(expression: Expression) -> tuple[Expression, ...]:

@@ -23,6 +23,8 @@ BODIES = {
     "goto in else": ("if (z[t] > 0) { A } else { k++; goto end; } B C end: k += 3;", 2),
     "two ways": ("if (z[t] > 0) goto other; A k += 2; goto end; other: B C end: k += 3;", 2),
     "clean-up": ("if (z[t] > 0) { if (z[t] == 2) goto bad; k++; } A B C bad: k += 3;", 1),
+    "past others": ("if (z[t] > 0) { if (n > 1) goto out; A } B C out: k += 3;", 2),
+    "continue past others": ("if (z[t] > 0) { if (n > 1) continue; A } B C k += 3;", 2),
     "do": ("do { if (z[t] > 0) { if (z[t] == 2) break; k++; } A B } while (0); C", 2),
     "switch": ("switch (z[t]) { case 1: A k++; break; case 2: B C break; default: k += 2; }", 2),
     "commas": ("k++, w[0] += z[0]; A B", 1),
