@@ -5,6 +5,7 @@
     python tests/front_ends.py --seed 1234
     python tests/front_ends.py --kind drop-in --programs 5000
     python tests/front_ends.py --kind gathers --programs 5000
+    python tests/front_ends.py --kind jumps --programs 5000
 
 Goes on where the record (benchmarks/results/campaigns.json) ends, and adds to it piece by piece, so
 that it may be stopped at any time. With `--seed`, one program is checked and nothing recorded.
@@ -27,6 +28,7 @@ from support.drop_in_programs import check_drop_in, drop_in_program
 from support.front_end_programs import check_front_end, check_gather_program, front_end_program
 from support.pairs import INEXACT, REFUSED, SAME, WRONG
 from support.random_gathers import gather_program
+from support.random_jumps import check_jumps, jumping_function
 from support.supervision import Check
 
 RECORD = "campaigns"
@@ -46,6 +48,7 @@ KINDS = {
     "programs": Kind("programs of the front ends", check_front_end, front_end_program),
     "drop-in": Kind("C files as drop-in sources", check_drop_in, drop_in_program),
     "gathers": Kind("programs that gather and scatter", check_gather_program, gather_program),
+    "jumps": Kind("C functions with jumps", check_jumps, jumping_function),
 }
 
 

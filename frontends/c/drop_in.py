@@ -225,6 +225,12 @@ def _check_place(translation: Translation) -> None:
             region.place,
             "copy it into a variable before the region",
         )
+    if not region.keeps_jumps:
+        raise SourceError(
+            "a jump leads out of this region, or into its middle",
+            region.place,
+            "put all of the statements that it passes into the region",
+        )
     check_visible([each.symbol for each in translation.parameters], region)
     function = region.function
     head = function.source.data[function.start : function.body.start].decode(errors="replace")
@@ -236,9 +242,9 @@ def _check_place(translation: Translation) -> None:
         )
     if not region.has_own_text:
         raise SourceError(
-            "the region is a part of what a macro expands to",
+            "the region is a part of what a macro expands to, or of what a jump leaves",
             region.place,
-            "write the loop outside of the macro",
+            "write the loop outside of the macro, or without the jump",
         )
 
 

@@ -21,6 +21,7 @@ from .tree import (
     Statement,
     Symbol,
     Unary,
+    all_statements,
 )
 
 CONTINUE = "'continue' is not supported"
@@ -61,6 +62,12 @@ def has_jump(statements: Sequence[Statement], reason: str) -> bool:
     )
 
 
+def labels(statements: Sequence[Statement]) -> list[Refused]:
+    """The labels in statements, which have blocks, and the jumps to labels."""
+    pieces = all_statements(statements)
+    return [each for each in pieces if isinstance(each, Refused) and each.label]
+
+
 def number(place: Piece, value: int) -> Expression:
     """A number of type `int`."""
     return Literal(place.place, INT, value)
@@ -83,7 +90,9 @@ def _folded(
 ) -> list[Statement]:
     for position, statement in enumerate(statements):
         before, rest = statements[:position], statements[position + 1 :]
-        if is_jump(statement, reason):  # what follows never runs
+        if is_jump(statement, reason):
+            if any(each.blocks for each in labels(rest)):  # what follows may run
+                continue
             return [*before, *([] if goes_on is None else [assigned(statement, goes_on, 0)])]
         if not has_jump([statement], reason):
             continue
@@ -95,7 +104,8 @@ def _folded(
         if rest and not _leaves(one, reason) and not _leaves(other, reason):
             if goes_on is None:
                 continue
-            block = Block(rest[0].place, rest[0].start, rest[-1].end, list(rest))
+            begin, end = rest[0].start, rest[-1].end
+            block = Block(rest[0].place, begin, end, list(rest), is_group=True)
             inner = without_jumps(block, reason, goes_on)
             nothing = replace(inner, start=inner.end, statements=[])
             test = holds(rest[0], goes_on)
@@ -132,7 +142,8 @@ def _branches(statement: If, one: list[Statement], other: list[Statement]) -> If
     test = statement.test
     if not one:
         test, one, other = Unary(test.place, INT, "!", test), other, []
-    last = [*one, *other][-1] if one or other else statement
-    place, start, end = statement.place, statement.start, last.end
-    blocks = (Block(place, start, end, each) for each in (one, other))
+    place, start = statement.place, statement.start
+    end = max((each.end for each in (*one, *other)), default=statement.end)
+    texts = ((each[0].start, each[-1].end) if each else (end, end) for each in (one, other))
+    blocks = (Block(place, *text, each) for text, each in zip(texts, (one, other), strict=True))
     return If(place, start, end, test, *blocks)

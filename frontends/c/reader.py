@@ -12,9 +12,11 @@ from .c_source import CSource
 from .c_types import INT
 from .clang_library import evaluate
 from .flags import limits_complex_range
+from .forward_jumps import jump_to, without_forward_jumps
 from .hoisting import keeps_order, spread
 from .initial_values import initial_elements
-from .jumps import BREAK, CONTINUE, has_jump, is_jump, whole, without_jumps
+from .jump_targets import jump_targets
+from .jumps import BREAK, CONTINUE, has_jump, is_jump, labels, whole, without_jumps
 from .lagging_loops import without_lagging
 from .library_loops import library_loop
 from .loop_tests import ended_unless
@@ -46,14 +48,13 @@ from .tree import (
 
 _OPPOSITE = "write the opposite condition as an 'if'"
 _WHOLE = "put the whole loop into the region"
+_FORWARD = "jump forward only, to a label of a block around, or write 'break' or 'continue'"
 
 _REASONS: dict[str, tuple[str, str | None]] = {
     "DO_STMT": ("a 'do' loop around other loops is not supported", "write a 'for' or 'while' loop"),
     "BREAK_STMT": (BREAK, _WHOLE),
     "CONTINUE_STMT": (CONTINUE, _WHOLE),
     "RETURN_STMT": (RETURN, "end the region before it"),
-    "GOTO_STMT": ("'goto' is not supported", "write 'break', 'continue' or a variable"),
-    "LABEL_STMT": ("labels are not supported", "put the label behind the region"),
     "SWITCH_STMT": (
         "a 'switch' that is no list of cases with values is not supported",
         "give cases single values, and braces around declarations, or write 'if'",
@@ -64,7 +65,7 @@ _REASONS: dict[str, tuple[str, str | None]] = {
 
 _SEVERAL = "a loop with several variables is not supported"
 
-LEAVING = ("BREAK_STMT", "CONTINUE_STMT", "RETURN_STMT", "GOTO_STMT", "LABEL_STMT")
+LEAVING = ("BREAK_STMT", "CONTINUE_STMT", "RETURN_STMT")
 
 
 class Reader:
@@ -80,7 +81,7 @@ class Reader:
         self.procedures = Procedures(self.expressions, self.structures, self._block)
         self.structures.inliner = self.procedures.value
         self.expressions.inliner = self.procedures.value
-        self._has_labels = False
+        self._runs: list[list[tuple[int, int, int]]] = []
 
     def functions(self, unit: cindex.TranslationUnit) -> list[Function]:
         """The functions that are defined in the file itself."""
@@ -98,7 +99,7 @@ class Reader:
         parameters = tuple(
             self.expressions.symbol(each) for each in children if each.kind.name == "PARM_DECL"
         )
-        self._has_labels = False
+        self._runs = []
         body = self._block(children[-1])
         return Function(
             cursor.spelling,
@@ -109,8 +110,10 @@ class Reader:
             cursor.extent.end.offset,
             self.source,
             cursor.storage_class.name == "STATIC",
-            self._has_labels,
+            bool(labels([body])),
             self._limits_complex_range,
+            self._runs,
+            jump_targets(cursor),
         )
 
     def _block(self, cursor: cindex.Cursor | None, beside: cindex.Cursor | None = None) -> Block:
@@ -120,9 +123,16 @@ class Reader:
             end = beside.extent.end.offset
             return Block(self.expressions.place(beside), end, end, [])
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
-        inner = cursor.get_children() if cursor.kind.name == "COMPOUND_STMT" else (cursor,)
+        inner = self._run(cursor)
         statements = [each for child in inner for each in self.statements(child)]
-        return Block(self.expressions.place(cursor), start, end, statements)
+        return Block(self.expressions.place(cursor), start, end, without_forward_jumps(statements))
+
+    def _run(self, cursor: cindex.Cursor) -> list[cindex.Cursor]:
+        """The statements in braces, or the only one, whose places are kept."""
+        inner = list(cursor.get_children()) if cursor.kind.name == "COMPOUND_STMT" else [cursor]
+        if cursor.location.file is not None and cursor.location.file.name == self.source.file:
+            self._runs.append([text for each in inner if (text := _text(each)) is not None])
+        return inner
 
     def statements(self, cursor: cindex.Cursor) -> list[Statement]:
         """The statements of a cursor; a declaration may have several variables."""
@@ -159,6 +169,7 @@ class Reader:
             return [Block(place, start, end, [*before, choice])] if before else [choice]
         if name == "SWITCH_STMT" and len(inner) == 2:
             test = self.expressions.read(inner[0])
+            self._run(inner[1])
             choice = chain(cursor, test, place, self.statements)
             if choice is not None:
                 return [choice]
@@ -183,6 +194,12 @@ class Reader:
                 return [*parts, Refused(place, start, end, reason, hint, (), leaves=True)]
             before, value = self._hoisted(inner[0], start)
             return [*before, Refused(place, start, end, reason, hint, (value,), leaves=True)]
+        if name in ("GOTO_STMT", "LABEL_STMT"):
+            blocks = (self._block(inner[0]),) if name == "LABEL_STMT" else ()
+            label = cursor.spelling if blocks else inner[0].spelling
+            reason = f"label '{label}' is not supported here" if blocks else jump_to(label)
+            parts = ((), blocks)
+            return [Refused(place, start, end, reason, _FORWARD, *parts, leaves=True, label=label)]
         return [self._refused(cursor, reason, hint)]
 
     def _whole(self, read: Callable[[], list[Statement] | None]) -> list[Statement] | None:
@@ -208,12 +225,13 @@ class Reader:
         With `break` in A, it is `while (1) { A if (t) ; else break; }`.
         """
         first, again = (whole(self._block(inner[0]), CONTINUE) for _ in range(2))
+        start, end = cursor.extent.start.offset, cursor.extent.end.offset
         if evaluate(inner[1]) == 0:
+            first.start, first.end = start, end
             return [whole(first, BREAK)]
         kept = [each for each in all_statements(first.statements) if not is_jump(each, BREAK)]
         if any(isinstance(each, For | While | Refused) for each in kept):
             return []
-        start, end = cursor.extent.start.offset, cursor.extent.end.offset
         test, place = self.expressions.read(inner[1]), self.expressions.place(cursor)
         if has_jump(first.statements, BREAK):
             steps, test = tested(test)
@@ -233,7 +251,6 @@ class Reader:
                 blocks.append(self._block(each))
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
         place = self.expressions.place(cursor)
-        self._has_labels |= cursor.kind.name == "LABEL_STMT"
         leaves = cursor.kind.name in LEAVING
         is_loop = cursor.kind.name in ("FOR_STMT", "DO_STMT")
         parts = tuple(expressions), tuple(blocks)
@@ -308,7 +325,8 @@ class Reader:
             return self._refused(cursor, missing, "write `for (i = 0; i < n; i++)`")
         place = self.expressions.place(cursor)
         body = without_jumps(self._block(inner[-1]), CONTINUE)
-        if 1 not in parts and not any(has_jump(body.statements, each) for each in (BREAK, RETURN)):
+        jumps = any(has_jump(body.statements, each) for each in (BREAK, RETURN))
+        if 1 not in parts and not jumps and not labels([body]):
             hint = "write `for (i = 0; i < n; i++)`"
             return self._refused(cursor, "this loop lacks a condition", hint)
         if 2 in parts and has_jump(body.statements, CONTINUE):
@@ -326,6 +344,14 @@ class Reader:
         if len(ends) != 2 or re.search(rb"[\"'/{]", head):
             return None
         return {sum(each.extent.start.offset > end for end in ends): each for each in inner[:-1]}
+
+
+def _text(cursor: cindex.Cursor) -> tuple[int, int, int] | None:
+    """Where a statement begins, with its labels and behind them, and ends; None if it is empty."""
+    first, end = cursor.extent.start.offset, cursor.extent.end.offset
+    while cursor.kind.name in ("LABEL_STMT", "CASE_STMT", "DEFAULT_STMT"):
+        *_, cursor = cursor.get_children()
+    return None if cursor.kind.name == "NULL_STMT" else (first, cursor.extent.start.offset, end)
 
 
 def _flat(statements: list[Statement]) -> list[Statement]:

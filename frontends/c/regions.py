@@ -9,9 +9,20 @@ from dataclasses import dataclass
 from ...dialects.errors import SourceError
 from ...dialects.source_location import Location
 from .c_source import CSource
-from .tree import Block, For, Function, Refused, Statement, While, blocks_of, expressions_of
+from .tree import (
+    Block,
+    For,
+    Function,
+    Refused,
+    Statement,
+    While,
+    all_statements,
+    blocks_of,
+    expressions_of,
+)
 
 _PRAGMA = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b", re.ASCII)
+_SPACE = re.compile(rb"//[^\n]*|/\*.*?\*/|[\s;]", re.DOTALL)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 
 
@@ -41,7 +52,44 @@ class Region:
     def has_own_text(self) -> bool:
         """Whether its text is of its statements alone: all of a macro's expansion, or nothing."""
         block = self.block
-        return self.is_marked or (block.start < block.end and _is_apart(self.function.body, block))
+        if self.is_marked:
+            return True
+        is_run = block.start < block.end and is_run_of(block.statements, self.function)
+        return is_run and _is_apart(self.function.body, block)
+
+    @property
+    def keeps_jumps(self) -> bool:
+        """Whether no jump leads out of it, but to what is right behind it, nor into its middle."""
+        start, end = self.block.start, self.block.end
+        text = self.function.source.data
+        for begin, target in self.function.jumps:
+            is_behind = end <= target and not _SPACE.sub(b"", text[end:target])
+            if start <= begin < end:
+                if not (start <= target <= end or is_behind):
+                    return False
+            elif start < target < end:
+                return False
+        return True
+
+
+def is_run_of(statements: Sequence[Statement], function: Function) -> bool:
+    """Whether statements follow each other in the text, too.
+
+    Those behind `if (test) A else continue;` are in one block with A, but not between its braces.
+    """
+    start = min(each.start for each in statements)
+    end = max(map(_end, statements))
+    for run in function.runs:
+        first = next((n for n, text in enumerate(run) if start in text[:2]), None)
+        if first is not None and any(text[2] == end for text in run[first:]):
+            return True
+    return False
+
+
+def _end(statement: Statement) -> int:
+    """Where the text of a statement ends, which a group of statements has not of its own."""
+    inner = [each for block in blocks_of(statement) if block.is_group for each in block.statements]
+    return max(map(_end, inner), default=statement.end)
 
 
 def pragma_regions(functions: Sequence[Function], source: CSource) -> list[Region]:
@@ -55,6 +103,8 @@ def pragma_regions(functions: Sequence[Function], source: CSource) -> list[Regio
         around, statements = _enclosed(function.body, begin, end, (), place)
         if not statements:
             raise SourceError("there is nothing in this region", place)
+        if not is_run_of(statements, function):
+            raise _different_blocks(place)
         block = Block(statements[0].place, begin, end, statements)
         found.append(Region(function, block, place, around, is_marked=True))
     return named(found)
@@ -119,12 +169,13 @@ def _enclosed(
                 if inner.start <= begin and end <= inner.end:
                     return _enclosed(inner, begin, end, (*around, statement), place)
         elif statement.start < end and begin < statement.end:
-            raise SourceError(
-                "the region begins and ends in different blocks",
-                place,
-                "put both marks between the same braces",
-            )
+            raise _different_blocks(place)
     return around, inside
+
+
+def _different_blocks(place: Location) -> SourceError:
+    hint = "put both marks between the same braces"
+    return SourceError("the region begins and ends in different blocks", place, hint)
 
 
 def _behind(block: Block, region: Block) -> Iterator[Statement]:
@@ -132,12 +183,18 @@ def _behind(block: Block, region: Block) -> Iterator[Statement]:
     for statement in block.statements:
         if region.end <= statement.start:
             yield statement
-        elif statement.start < region.start and region.end < statement.end:
+        elif _holds(statement, region):
             repeats = isinstance(statement, For | While | Refused)
             if repeats:  # all of it may run again
                 yield _without(statement, region)
             for inner in blocks_of(statement):
                 yield from _behind(inner, region)
+
+
+def _holds(statement: Statement, region: Block) -> bool:
+    """Whether the region is inside of a statement, which may have the same text."""
+    first = region.statements[0]
+    return statement is not first and any(each is first for each in all_statements([statement]))
 
 
 def _is_apart(block: Block, region: Block) -> bool:
@@ -146,6 +203,9 @@ def _is_apart(block: Block, region: Block) -> bool:
         is_beside = region.end <= statement.start or statement.end <= region.start
         if is_beside or any(each is statement for each in region.statements):
             continue
+        for inner in blocks_of(statement):
+            if inner.is_group and inner.start <= region.start and region.end <= inner.end:
+                return _is_apart(inner, region)
         alone = isinstance(statement, Block) and len(statement.statements) == 1
         if statement.start >= region.start and not alone:
             return False

@@ -256,6 +256,10 @@ def _of_statements(
         if symbol in kept
         or not (symbol in assigned or symbol in loops or symbol.constant is not None)
     ]
+    # Variables that the reader has made are at no place in the text.
+    if any(not (each.offset or each.is_global or each.holder) for each in arguments):
+        hint = "put all of the statements that the jump leaves into the region"
+        raise SourceError("a jump goes into the middle of this region", region.place, hint)
     # The members that a pointer to a structure leads to are variables of their own.
     arguments = [each for each in arguments if each in used or not has_structures(each.type)]
     sizes = size_symbols(body.statements)

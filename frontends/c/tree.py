@@ -207,13 +207,15 @@ class Declare(Piece):
 class Block(Piece):
     """Statements in braces, or a branch that is a single statement.
 
-    One that `is_inlined` takes the place of a call, whose text all of its statements have.
+    One that `is_inlined` takes the place of a call, whose text all of its statements have. One that
+    `is_group` has no braces in the text: the condition that it is under is not there, either.
     """
 
     start: int
     end: int
     statements: list[Statement]
     is_inlined: bool = False
+    is_group: bool = False
 
 
 @dataclass(eq=False)
@@ -254,7 +256,8 @@ class Refused(Piece):
     """A statement that cannot be part of an affine region, and why.
 
     What is in it is kept: it may hold regions, and use variables. One that `leaves` goes on
-    elsewhere than behind it; `is_loop` says that it repeats its blocks.
+    elsewhere than behind it; `is_loop` says that it repeats its blocks; `label` is the one that
+    it is, or goes to.
     """
 
     start: int
@@ -265,6 +268,7 @@ class Refused(Piece):
     blocks: tuple[Block, ...] = ()
     leaves: bool = False
     is_loop: bool = False
+    label: str = ""
 
 
 Statement: TypeAlias = Evaluate | Declare | Block | For | While | If | Refused
@@ -275,7 +279,9 @@ class Function:
     """A function with a body.
 
     Where it `limits_complex_range`, products of complex numbers are the formula's alone: infinities
-    are not recovered from NaN (`-fcx-limited-range`).
+    are not recovered from NaN (`-fcx-limited-range`). `runs` has, for each pair of braces, where
+    the statements begin, with their labels and behind them, and where they end. `jumps` are the
+    offsets of jumps, each with the one that it goes to.
     """
 
     name: str
@@ -288,6 +294,8 @@ class Function:
     is_static: bool = False
     has_labels: bool = False
     limits_complex_range: bool = False
+    runs: Sequence[Sequence[tuple[int, int, int]]] = ()
+    jumps: Sequence[tuple[int, int]] = ()
 
 
 def parts_of(expression: Expression) -> tuple[Expression, ...]:

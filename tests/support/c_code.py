@@ -6,6 +6,7 @@ import ctypes
 import shutil
 import subprocess
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,33 @@ def assert_same_as_compiled(
             )
             for name, array in found.items():
                 np.testing.assert_allclose(array, expected[name], rtol=1e-13, err_msg=name)
+
+
+def assert_same_with_jumps(
+    path: Path, body: str, *, helpers: str = "", sizes: Sequence[int], seeds: int = 1
+) -> None:
+    """A body with jumps does what gcc -O0 makes of it, to x, y, z and its result k."""
+    text = (
+        f"{helpers}void f(int n, double *x, double *y, int *z, int *r) {{\nint k = -1;\n"
+        f"#pragma scop\n{body}\n*r = k;\n#pragma endscop\n}}\n"
+    )
+    path.write_text(text)
+    library = build(compilers()[0], [text], path.parent, "-O0", "-w", "-Wno-error")
+    function = loopwright.load(path)["f"]
+    names = [each.place.name for each in function.signature.arguments]
+    for schedule in (None, "default"):
+        kernel = function.compile(schedule, threads=1)
+        for n, seed in product(sizes, range(seeds)):
+            random = np.random.default_rng(n + 1000 * seed)
+            x, y = random.standard_normal((2, n))
+            given = {"n": n, "x": x, "y": y, "z": random.integers(-5, 6, n, dtype="i4")}
+            given |= {"r": np.zeros(1, "i4"), "k": np.array(-1, "i4"), "i": np.array(0, "i4")}
+            expected = [np.array(given[each]) for each in ("x", "y", "z", "r")]
+            kernel(*(given[each] for each in names))
+            library.f(n, *(each.ctypes.data_as(ctypes.c_void_p) for each in expected))
+            found = [given[each] for each in ("x", "y", "z", "r")]
+            for one, other in zip(found, expected, strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-14)
 
 
 def _in_rows(value: object, m: int, rank: int) -> object:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 from pathlib import Path
 
 import numpy as np
 import pytest
-from support.c_code import build, compilers
+from support.c_code import assert_same_with_jumps
 
 import loopwright
 
@@ -70,28 +69,7 @@ BODIES = {
 
 @pytest.mark.parametrize("name", BODIES)
 def test_early_exits(name: str, tmp_path: Path) -> None:
-    text = (
-        f"{HELPERS}void f(int n, double *x, double *y, int *z, int *r) {{\nint k = -1;\n"
-        f"#pragma scop\n{BODIES[name]}\n*r = k;\n#pragma endscop\n}}\n"
-    )
-    path = tmp_path / "f.c"
-    path.write_text(text)
-    library = build(compilers()[0], [text], tmp_path, "-O0", "-w", "-Wno-error")
-    function = loopwright.load(path)["f"]
-    names = [each.place.name for each in function.signature.arguments]
-    for schedule in (None, "default"):
-        kernel = function.compile(schedule, threads=1)
-        for n in (0, 1, 2, 31):
-            random = np.random.default_rng(n)
-            x, y = random.standard_normal((2, n))
-            given = {"n": n, "x": x, "y": y, "z": random.integers(-5, 6, n, dtype="i4")}
-            given |= {"r": np.zeros(1, "i4"), "k": np.array(-1, "i4"), "i": np.array(0, "i4")}
-            expected = [np.array(given[each]) for each in ("x", "y", "z", "r")]
-            kernel(*(given[each] for each in names))
-            library.f(n, *(each.ctypes.data_as(ctypes.c_void_p) for each in expected))
-            found = [given[each] for each in ("x", "y", "z", "r")]
-            for one, other in zip(found, expected, strict=True):
-                np.testing.assert_allclose(one, other, rtol=1e-14)
+    assert_same_with_jumps(tmp_path / "f.c", BODIES[name], helpers=HELPERS, sizes=(0, 1, 2, 31))
 
 
 @pytest.mark.parametrize("head", ["for (; i < n; i++)", "for (i = 0, m = n; i < n; i++, m += 2)"])
